@@ -1,0 +1,121 @@
+"""Errors of the library.
+
+Every error has :class:`FuelError` as a base and, beside it, the built-in class that a caller
+would catch. All of them survive pickling, so that they can travel between processes.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+__all__ = ['AxisLabelsMismatchError', 'ChecksumError', 'ConfigurationError',
+           'ConfigurationFileError', 'ConfigurationUnsetError', 'ConversionError', 'DataFileError',
+           'DataFileNotFoundError', 'DataLayoutError', 'DownloadError', 'FuelError',
+           'MissingInputFiles', 'NeedURLPrefix', 'StateError', 'SupersededIteratorError']
+
+
+class FuelError(Exception):
+    """Base of every error that the library raises itself."""
+
+
+class AxisLabelsMismatchError(FuelError, ValueError):
+    """The axis labels of a source are not those that a transformer expects."""
+
+
+class ConfigurationError(FuelError):
+    """Something is wrong with the configuration."""
+
+
+class ConfigurationFileError(ConfigurationError, ValueError):
+    """The configuration file, or a value given for a setting, cannot be used."""
+
+
+class ConfigurationUnsetError(ConfigurationError, AttributeError):
+    """A setting without a default was read before it was set."""
+
+
+class DataFileNotFoundError(FuelError, FileNotFoundError):
+    """A data file stands in none of the directories of the data path.
+
+    Parameters
+    ----------
+    message : str
+        What was looked for, where, and what to do.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+
+class DataFileError(FuelError, OSError):
+    """A data file cannot be opened or read: it is cut off, in use, or of another kind.
+
+    Parameters
+    ----------
+    message : str
+        Which file, what is wrong with it, and what to do.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+
+class DataLayoutError(FuelError, ValueError):
+    """The content of a data file is not arranged in the way that the library expects."""
+
+
+class MissingInputFiles(FuelError, FileNotFoundError):
+    """Files that a converter needs are missing.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    filenames : sequence of str
+        Names of the missing files; kept as the attribute `filenames`.
+    """
+
+    def __init__(self, message: str, filenames: Sequence[str]) -> None:
+        super().__init__(message)
+        self.message = message
+        self.filenames = filenames
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.message, self.filenames), self.__dict__
+
+
+class NeedURLPrefix(FuelError, ValueError):
+    """A file to be downloaded has no public address; a URL prefix must be given."""
+
+
+class DownloadError(FuelError, OSError):
+    """A file could not be downloaded.
+
+    Parameters
+    ----------
+    message : str
+        Which file, from which addresses, and what each of them answered.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+
+class ChecksumError(DownloadError):
+    """A file does not have the checksum that was declared for it."""
+
+
+class ConversionError(FuelError, ValueError):
+    """A raw file does not have the form that its converter expects."""
+
+
+class StateError(FuelError, ValueError):
+    """A saved state does not belong to the object it is loaded into, or cannot be read."""
+
+
+class SupersededIteratorError(FuelError, RuntimeError):
+    """An epoch iterator was used after its stream had started a newer epoch.
+
+    Raised only where two epochs cannot run side by side, because the stream or its data set keeps
+    a single position.
+    """

@@ -1,0 +1,44 @@
+"""The form of saved states: plain data with a version and the name of its owner."""
+from __future__ import annotations
+
+from typing import Any
+
+from fuel._types import JSON, State
+from fuel.exceptions import StateError
+
+__all__ = ['VERSION', 'checked', 'new_state']
+
+VERSION = 1
+
+
+def new_state(owner: object, **entries: JSON) -> State:
+    """Return a state with its version and the class of its owner, and the given entries."""
+    return {'version': VERSION, 'class': type(owner).__name__, **entries}
+
+
+def checked(owner: object, state: Any) -> State:
+    """Return a state after checking that it can be loaded into an object.
+
+    Parameters
+    ----------
+    owner : object
+        What the state is for.
+    state : dict
+        What `new_state` returned for an object of the same class, perhaps by way of JSON.
+
+    Raises
+    ------
+    StateError
+        It is no state, was written by a later version of the library, or belongs to another
+        class. A ``ValueError``.
+    """
+    name = type(owner).__name__
+    if not isinstance(state, dict) or not {'version', 'class'} <= state.keys():
+        raise StateError(f'expected the dict that state_dict() of a {name} returns; got {state!r}')
+    if not isinstance(state['version'], int) or not 1 <= state['version'] <= VERSION:
+        raise StateError(f'expected a state of version {VERSION} or earlier for {name}; got '
+                         f'version {state["version"]!r}. A later release of the library wrote it?')
+    if state['class'] != name:
+        raise StateError(f'expected the state of a {name}; got that of a {state["class"]}. Build '
+                         'the same chain of streams as the one that was saved.')
+    return state

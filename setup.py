@@ -1,0 +1,18 @@
+"""Builds the Cython extensions; everything else about the package stands in setup.cfg."""
+import numpy
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+KERNELS = ['gather']
+
+extensions = [
+    Extension(
+        f'fuel._kernels.{name}', [f'fuel/_kernels/{name}.pyx'],
+        include_dirs=[numpy.get_include()],
+        define_macros=[('NPY_NO_DEPRECATED_API', 'NPY_1_7_API_VERSION')],
+        # Without a C compiler the installation goes on, and the numpy twins do the work.
+        optional=True)
+    for name in KERNELS
+]
+
+setup(ext_modules=cythonize(extensions, language_level=3))
