@@ -1,0 +1,42 @@
+"""The kernels in numpy: same signatures, same results, same errors."""
+from __future__ import annotations
+
+import numpy
+
+from fuel._types import AnyArray
+
+__all__ = ['gather_rows']
+
+
+def gather_rows(source: AnyArray, indices: AnyArray) -> AnyArray:
+    """Return chosen rows of an array.
+
+    Parameters
+    ----------
+    source : ndarray, shape (n, ...)
+        Any dtype and memory layout.
+    indices : ndarray of int32 or int64, shape (m,)
+        Row numbers from 0 to n - 1, in any order, also repeated.
+
+    Returns
+    -------
+    ndarray, shape (m, ...)
+        A new array of the same dtype.
+
+    Raises
+    ------
+    IndexError
+        A row number is negative or past the end.
+    TypeError
+        The indices have another dtype or more than one axis.
+    """
+    if source.ndim < 1:
+        raise TypeError('expected a source of at least one axis; got a scalar')
+    if indices.ndim != 1 or indices.dtype not in (numpy.int32, numpy.int64):
+        raise TypeError('expected a vector of int32 or int64 indices; got '
+                        f'{indices.ndim} axes of {indices.dtype}')
+    outside = (indices < 0) | (indices >= len(source))
+    if outside.any():
+        raise IndexError(f'row {indices[outside.argmax()]} is out of range for '
+                         f'{len(source)} rows')
+    return source[indices]

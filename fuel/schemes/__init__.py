@@ -1,0 +1,9 @@
+"""Iteration schemes: which examples to visit, and in which order."""
+from fuel.schemes.base import BatchScheme, BatchSizeScheme, IndexScheme, IterationScheme
+from fuel.schemes.combined import ConcatenatedScheme, ConstantScheme, cross_validation
+from fuel.schemes.sequential import SequentialExampleScheme, SequentialScheme
+from fuel.schemes.shuffled import ShuffledExampleScheme, ShuffledScheme
+
+__all__ = ['BatchScheme', 'BatchSizeScheme', 'ConcatenatedScheme', 'ConstantScheme',
+           'IndexScheme', 'IterationScheme', 'SequentialExampleScheme', 'SequentialScheme',
+           'ShuffledExampleScheme', 'ShuffledScheme', 'cross_validation']
