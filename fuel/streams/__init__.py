@@ -1,0 +1,5 @@
+"""Data streams: iteration over data sets."""
+from fuel.streams.base import AbstractDataStream
+from fuel.streams.source import DataStream
+
+__all__ = ['AbstractDataStream', 'DataStream']
