@@ -19,6 +19,7 @@ __all__ = ['Configuration', 'config', 'default_data_path', 'extra_modules', 'flo
            'path_list']
 
 _NOT_GIVEN: Any = object()
+_COMMANDS = ('fuel-convert', 'fuel-download', 'fuel-info')
 
 
 def default_data_path() -> list[str]:
@@ -250,4 +251,12 @@ config.add_config('extra_downloaders', extra_modules, default=list,
 config.add_config('extra_converters', extra_modules, default=list,
                   env_var='FUEL_EXTRA_CONVERTERS')
 config.add_config('floatX', float_name, default='float64', env_var='FUEL_FLOATX')
-config.load_yaml()
+try:
+    config.load_yaml()
+except ConfigurationFileError as problem:
+    # In a program the error is the program's to handle. Our commands cannot: it comes before
+    # their first line.
+    if (command := os.path.basename(sys.argv[0] if sys.argv else '')) in _COMMANDS:
+        sys.stderr.write(f'{command}: error: {problem}\n')
+        raise SystemExit(2) from None
+    raise

@@ -1,0 +1,203 @@
+"""What the three commands share: parsing, messages, exit codes."""
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from fuel.exceptions import FuelError
+from fuel.plugins import FillSubparser
+
+__all__ = ['CommandParser', 'add_data_sets', 'add_traceback_option', 'arguments_of',
+           'one_line', 'reporting']
+
+#: Arguments of the commands themselves, which are not handed on. The names cannot collide with
+#: those that plug-ins choose.
+_OWN = ('fuel_data_set', 'fuel_function', 'fuel_traceback')
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Parses arguments; reports an error in one line, without a usage text around it."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the message and exit with code 2."""
+        self.exit(2, f'{self.prog}: error: {message} (see {self.prog} -h)\n')
+
+
+def add_traceback_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that shows where an error came from."""
+    parser.add_argument('--traceback', action='store_true', dest='fuel_traceback',
+                        default=argparse.SUPPRESS,
+                        help='print the whole traceback if there is an error')
+
+
+def add_data_sets(parser: argparse.ArgumentParser, entries: Mapping[str, FillSubparser],
+                  verb: str, add_options: Callable[[argparse.ArgumentParser], None]) -> None:
+    """Add a sub-command for each data set.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        The parser of the command.
+    entries : mapping
+        From names to functions that fill a subparser and return what does the work.
+    verb : str
+        What the command does, in the imperative.
+    add_options : callable
+        Adds the options that all data sets have.
+    """
+    subparsers = parser.add_subparsers(dest='fuel_data_set', required=True, metavar='DATA_SET',
+                                       title='data sets',
+                                       description='Each has options of its own: append -h.')
+    for name, fill_subparser in entries.items():
+        text = f'{verb} {name}'
+        subparser = subparsers.add_parser(
+            name, help=text.lower(), description=f'{text}.',
+            formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+        add_options(subparser)
+        add_traceback_option(subparser)
+        subparser.set_defaults(fuel_function=fill_subparser(subparser))
+
+
+def arguments_of(namespace: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments that are meant for the function of a data set."""
+    return {name: value for name, value in vars(namespace).items() if name not in _OWN}
+
+
+def one_line(error: BaseException) -> str:
+    """Return the message of an error in one line.
+
+    Errors that nobody foresaw are told with their class and where they were raised.
+    """
+    if isinstance(error, OSError) and error.strerror and not isinstance(error, FuelError):
+        # A file that was opened by its number has that for a name.
+        name = '' if error.filename is None else (
+            f'{os.fsdecode(error.filename)}: ' if not isinstance(error.filename, int) else '')
+        return ' '.join(f'{name}{error.strerror}'.split())  # HDF5 writes several lines
+    text = ' '.join(str(error).split())
+    if isinstance(error, (FuelError, OSError)) and text:
+        return text
+    place = _place(traceback.extract_tb(error.__traceback__))
+    return f'{type(error).__name__}: {text}{place}; --traceback shows more'
+
+
+def _place(frames: traceback.StackSummary) -> str:
+    """Return where an error comes from: the last line of the code that the command called.
+
+    Deeper lines, in the libraries which that code uses, would tell its author less.
+    """
+    here = os.path.dirname(__file__)
+    called = [frame for frame in frames if os.path.dirname(frame.filename) != here]
+    if not called:
+        return ''
+    folder = os.path.dirname(called[0].filename)
+    frame = [frame for frame in called if frame.filename.startswith(folder)][-1]
+    return f' ({frame.filename}, line {frame.lineno})'
+
+
+class _Stream(logging.Handler):
+    """Prints messages: what is going on to standard output, warnings to standard error."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a record."""
+        try:
+            serious = record.levelno >= logging.WARNING
+            prefix = f'{record.levelname.lower()}: ' if serious else ''
+            print(f'{prefix}{record.getMessage()}', flush=True,
+                  file=sys.stderr if serious else sys.stdout)
+        except BrokenPipeError:
+            raise
+        except Exception:
+            self.handleError(record)
+
+
+@contextmanager
+def _messages() -> Iterator[None]:
+    """Print what the library logs and warns of, while a ``with`` block runs."""
+    logger = logging.getLogger('fuel')
+    handler = _Stream()
+    level, propagate = logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+        logger.propagate = propagate
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f'warning: {" ".join(str(message).split())}', file=sys.stderr, flush=True)
+
+
+@contextmanager
+def reporting(program: str, args: Sequence[str], *,
+              leave_at_once: bool = False) -> Iterator[None]:
+    """Turn errors of a ``with`` block into a line on standard error and an exit code.
+
+    Parameters
+    ----------
+    program : str
+        The name of the command.
+    args : sequence of str
+        Its arguments; ``--traceback`` among them has the traceback printed as well.
+    leave_at_once : bool, optional
+        After an error, end the process without giving anything back. HDF5 can crash when it
+        closes a file that it could not write, at the latest when the interpreter ends.
+
+    Raises
+    ------
+    SystemExit
+        With code 2 after an error, 130 after Ctrl-C.
+    """
+    ignored: list[str] = []
+    hook = sys.unraisablehook
+    # An HDF5 file on a full disk fails again and again when parts of it are let go, in places
+    # where the interpreter would print a traceback and go on.
+    sys.unraisablehook = lambda unraisable: ignored.append(str(unraisable.exc_value))
+    try:
+        with _messages():
+            yield
+        for message in ignored:
+            _show_warning(message)
+        return
+    except KeyboardInterrupt as error:
+        code = 130
+        print(f'\n{program}: interrupted', file=sys.stderr)
+        _let_go(error)
+    except BrokenPipeError:
+        # Whoever read our output is gone, and wants no more of it; neither should the
+        # interpreter try again when it flushes at its end.
+        code = 1
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except Exception as error:
+        code = 2
+        if '--traceback' in args:
+            traceback.print_exc()
+        print(f'{program}: error: {one_line(error)}', file=sys.stderr)
+        if leave_at_once:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+        _let_go(error)
+    finally:
+        sys.unraisablehook = hook
+    # Out here, where the exit does not keep the error alive as its context.
+    raise SystemExit(code)
+
+
+def _let_go(error: BaseException | None) -> None:
+    """Free, now and not later, what the functions held that an error went through."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__

@@ -1,0 +1,117 @@
+"""Conversion of the Iris data set."""
+from __future__ import annotations
+
+import logging
+import os
+from argparse import ArgumentParser
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import numpy.typing as npt
+
+from fuel.config_parser import config
+from fuel.converters.base import check_exists, fill_hdf5_file
+from fuel.exceptions import ConversionError
+from fuel.utils.atomic import replacing
+
+__all__ = ['convert_iris', 'fill_subparser']
+
+logger = logging.getLogger(__name__)
+
+RAW_FILE = 'iris.data'
+CLASSES = {'Iris-setosa': 0, 'Iris-versicolor': 1, 'Iris-virginica': 2}
+NUM_EXAMPLES = 150
+
+
+def fill_subparser(subparser: ArgumentParser) -> Callable[..., tuple[str, ...]]:
+    """Return the function that converts the Iris data set; it has no arguments of its own."""
+    return convert_iris
+
+
+@check_exists(required_files=[RAW_FILE])
+def convert_iris(directory: str, output_directory: str,
+                 output_filename: str = 'iris.hdf5') -> tuple[str, ...]:
+    """Convert the Iris data set to HDF5.
+
+    Parameters
+    ----------
+    directory : str
+        Where ``iris.data`` lies.
+    output_directory : str
+        Where the file is to be.
+    output_filename : str, optional
+        What it is to be called.
+
+    Returns
+    -------
+    tuple of str
+        The path of the file. Its sources are ``features``, shape (150, 4), float32, and
+        ``targets``, shape (150, 1), uint8. Split ``all`` has the examples in the order of the
+        raw file. A permutation drawn with ``config.default_seed`` divides them into ``train``
+        (100), ``valid`` (20) and ``test`` (30, without targets).
+
+    Raises
+    ------
+    MissingInputFiles
+        The raw file is not there.
+    ConversionError
+        A line of it does not have the form expected; the message names file and line.
+    """
+    features, targets = _read(os.path.join(directory, RAW_FILE))
+    output_path = os.path.join(output_directory, output_filename)
+    import h5py
+
+    with replacing(output_path) as path, h5py.File(path, mode='w') as h5file:
+        fill_hdf5_file(h5file, (('all', 'features', features), ('all', 'targets', targets)))
+        _divide(h5file, len(features))
+        for source, label in (('features', 'feature'), ('targets', 'index')):
+            h5file[source].dims[0].label = 'batch'
+            h5file[source].dims[1].label = label
+    return (output_path,)
+
+
+def _read(path: str) -> tuple[npt.NDArray[numpy.float32], npt.NDArray[numpy.uint8]]:
+    """Read the raw file: four numbers and the name of a species in every line that is not empty."""
+    features: list[list[float]] = []
+    targets: list[int] = []
+    with open(path, encoding='utf-8', errors='replace') as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.strip():
+                continue
+            *texts, name = line.strip().split(',')
+            try:
+                row = [float(text) for text in texts]
+            except ValueError:
+                row = []
+            if len(row) != 4 or not numpy.isfinite(row).all() or name not in CLASSES:
+                raise ConversionError(f'{path}, line {number}: expected four numbers and one of '
+                                      f'{", ".join(CLASSES)}, divided by commas; got '
+                                      f'{line.strip()[:80]!r}')
+            features.append(row)
+            targets.append(CLASSES[name])
+    if not features:
+        raise ConversionError(f'{path}: expected {NUM_EXAMPLES} lines with an example each; the '
+                              'file is empty')
+    if len(features) != NUM_EXAMPLES:
+        logger.warning('%s: the Iris data set has %d examples; this file has %d', path,
+                       NUM_EXAMPLES, len(features))
+    return numpy.array(features, dtype='float32'), numpy.array(targets, dtype='uint8')[:, None]
+
+
+def _divide(h5file: Any, count: int) -> None:
+    """Add splits that refer to a random choice of the rows: two thirds, a fifth of the rest."""
+    from fuel.storage.splits import create_split_array
+
+    order = numpy.random.RandomState(config.default_seed).permutation(count)
+    bounds = (0, count * 100 // NUM_EXAMPLES, count * 120 // NUM_EXAMPLES, count)
+    splits: dict[str, dict[str, tuple[Any, ...]]] = {
+        'all': dict.fromkeys(('features', 'targets'), (0, count))}
+    for position, (split, sources) in enumerate((('train', ('features', 'targets')),
+                                                 ('valid', ('features', 'targets')),
+                                                 ('test', ('features',)))):
+        rows = order[bounds[position]:bounds[position + 1]]
+        if len(rows):  # a file of a few lines has too few for every split
+            h5file[f'{split}_indices'] = numpy.sort(rows)
+            splits[split] = dict.fromkeys(sources, (-1, -1, h5file[f'{split}_indices'].ref))
+    h5file.attrs['split'] = create_split_array(splits)

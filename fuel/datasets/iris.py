@@ -1,0 +1,40 @@
+"""The Iris data set."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fuel.datasets._h5py import H5PYDataset
+from fuel.utils.paths import find_in_data_path
+
+__all__ = ['Iris']
+
+
+class Iris(H5PYDataset):
+    """Measurements of 150 iris flowers of three species.
+
+    Source ``features`` has length and width of sepal and petal in centimetres, float32, shape
+    (batch, 4); source ``targets`` the species, uint8, shape (batch, 1): 0 for setosa, 1 for
+    versicolor, 2 for virginica.
+
+    Parameters
+    ----------
+    which_sets : tuple of str
+        Of ``'train'`` (100 examples), ``'valid'`` (20) and ``'test'`` (30, only `features`), or
+        ``('all',)`` for all examples in the order of the raw file.
+    **kwargs
+        As for `H5PYDataset`. The data are loaded into memory unless ``load_in_memory=False``.
+
+    Raises
+    ------
+    DataFileNotFoundError
+        There is no ``iris.hdf5`` in the data path; ``fuel-download iris`` and ``fuel-convert
+        iris`` make it.
+    """
+
+    filename = 'iris.hdf5'
+
+    def __init__(self, which_sets: Sequence[str], **kwargs: Any) -> None:
+        kwargs.setdefault('load_in_memory', True)
+        super().__init__(file_or_path=find_in_data_path(self.filename), which_sets=which_sets,
+                         **kwargs)

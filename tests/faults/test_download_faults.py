@@ -1,0 +1,501 @@
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import json
+import os
+import resource
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+import fuel
+from fuel.downloaders import _fetch, _http
+from fuel.downloaders._http import Limits
+from fuel.downloaders._part import Part, Version
+from fuel.downloaders.base import Policy, default_downloader, download
+from fuel.exceptions import ChecksumError, DownloadError
+from tests.loopback import closed_port, ranged, reply, serving, silent, whole
+
+CONTENT = bytes(range(256)) * 2000
+SHA256 = 'sha256:' + hashlib.sha256(CONTENT).hexdigest()
+CHECKOUT = os.path.dirname(os.path.dirname(fuel.__file__))
+
+
+@pytest.fixture
+def slept():
+    return []
+
+
+@pytest.fixture
+def policy(slept):
+    return Policy(sleep=slept.append, chunk_size=1000)
+
+
+def get(server, folder, policy, path='/a', **more):
+    default_downloader(folder, [server.url(path)], ['x'], policy=policy, **more)
+
+
+def nothing_left(folder):
+    return not os.path.exists(folder) or os.listdir(folder) == []
+
+
+def begun(folder, received, url, **version):
+    """Make what a killed download has left."""
+    (folder / 'x.part').write_bytes(received)
+    note = {'url': url, 'etag': None, 'modified': None, 'length': None, **version}
+    (folder / 'x.part.json').write_text(json.dumps(note))
+
+
+# -- servers that fail --------------------------------------------------------------------------
+
+@pytest.mark.parametrize('status', [400, 401, 403, 404, 410])
+def test_error_page_is_an_error_and_no_file(tmp_path, policy, slept, status):
+    def page(handler):
+        reply(handler, b'<html>sorry</html>', status)
+
+    with serving(a=page) as server:
+        with pytest.raises(DownloadError, match=f'x could not be downloaded.*{status}'):
+            get(server, tmp_path, policy)
+        assert len(server.requests) == 1
+    assert nothing_left(tmp_path)
+    assert not slept
+
+
+@pytest.mark.parametrize('status', [429, 500, 503])
+def test_passing_fault_is_waited_out(tmp_path, policy, slept, status):
+    answers = [status, status]
+
+    def moody(handler):
+        if answers:
+            reply(handler, b'', answers.pop())
+        else:
+            reply(handler, CONTENT)
+
+    with serving(a=moody) as server:
+        get(server, tmp_path, policy)
+    assert (tmp_path / 'x').read_bytes() == CONTENT
+    assert slept == [0.5, 1.0]
+
+
+def test_server_may_ask_for_more_patience_within_reason(tmp_path, policy, slept):
+    waits = ['7', '9999', 'Wed, 21 Oct 2015 07:28:00 GMT']
+
+    def busy(handler):
+        reply(handler, b'', 503, Retry_After=waits[len(slept)])
+
+    with serving(a=busy) as server, pytest.raises(DownloadError, match='503'):
+        get(server, tmp_path, replace(policy, retries=2))
+    assert slept == [7.0, 60.0]
+
+
+def test_retries_end(tmp_path, policy, slept):
+    with serving(a=whole(b'', status=500)) as server:
+        with pytest.raises(DownloadError, match='500'):
+            get(server, tmp_path, policy)
+        assert len(server.requests) == 4
+    assert slept == [0.5, 1.0, 2.0]
+    assert nothing_left(tmp_path)
+
+
+def test_unreachable_server_is_named(tmp_path, policy, slept):
+    address = closed_port()
+    with pytest.raises(DownloadError, match=r'cannot be reached: .*refused') as caught:
+        default_downloader(tmp_path, [address], ['x'], policy=policy)
+    assert address in str(caught.value)
+    assert '\n' not in str(caught.value)
+    assert slept == [0.5, 1.0, 2.0]
+    assert nothing_left(tmp_path)
+
+
+def test_unreachable_server_is_left_at_once_for_a_mirror(tmp_path, policy, slept):
+    with serving(a=whole(CONTENT)) as server:
+        default_downloader(tmp_path, [[closed_port(), server.url('/a')]], ['x'], policy=policy)
+    assert (tmp_path / 'x').read_bytes() == CONTENT
+    assert not slept
+
+
+def test_silent_server_is_left_for_a_mirror(tmp_path, policy, slept):
+    impatient = replace(policy, limits_with_alternative=Limits(5., 5., answer=0.05))
+    with serving(a=silent, b=whole(CONTENT)) as server:
+        default_downloader(tmp_path, [[server.url('/a'), server.url('/b')]], ['x'],
+                           policy=impatient)
+        server.release.set()
+        for thread in threading.enumerate():
+            if thread.name == 'fuel-download-request':
+                thread.join()
+    assert (tmp_path / 'x').read_bytes() == CONTENT
+    assert not slept
+
+
+def test_late_answer_is_thrown_away():
+    closed = threading.Event()
+    given_up = threading.Event()
+
+    class Late:
+        def close(self):
+            closed.set()
+
+    def send():
+        given_up.wait()
+        return Late()
+
+    import requests
+    with pytest.raises(requests.Timeout):
+        _http._within(0.01, send)
+    given_up.set()
+    assert closed.wait(20)
+
+
+def test_name_lookup_that_hangs_is_given_up(tmp_path, policy, monkeypatch):
+    import socket
+    release = threading.Event()
+
+    def hang(*args, **kwargs):
+        release.wait()
+        raise socket.gaierror(-2, 'Name or service not known')
+
+    monkeypatch.setattr(socket, 'getaddrinfo', hang)
+    (tmp_path / 'copy').write_bytes(CONTENT)
+    impatient = replace(policy, limits_with_alternative=Limits(5., 5., answer=0.05))
+    default_downloader(tmp_path, ['http://somewhere.invalid/x'], ['x'], checksums=[SHA256],
+                       bundled=[str(tmp_path / 'copy')], policy=impatient)
+    release.set()
+    for thread in threading.enumerate():
+        if thread.name == 'fuel-download-request':
+            thread.join()
+    assert (tmp_path / 'x').read_bytes() == CONTENT
+
+
+def test_only_server_that_stays_silent_ends_in_an_error(tmp_path, policy):
+    impatient = replace(policy, limits=Limits(5., 0.02), retries=1)
+    with serving(a=silent) as server, pytest.raises(DownloadError, match='no answer in time'):
+        get(server, tmp_path, impatient)
+    assert nothing_left(tmp_path)
+
+
+def test_server_that_falls_silent_in_the_middle(tmp_path, policy):
+    def stall(handler):
+        reply(handler, CONTENT, sent=10_000)
+        handler.wfile.flush()
+        handler.server.release.wait()
+
+    impatient = replace(policy, limits=Limits(5., 0.5), retries=0)
+    with serving(a=stall) as server, pytest.raises(DownloadError, match='fell silent'):
+        get(server, tmp_path, impatient)
+    assert not (tmp_path / 'x').exists()
+
+
+@pytest.mark.parametrize('url', ['ftp://127.0.0.1/x', 'nonsense', 'http://', 'http://[bad/x'])
+def test_address_that_cannot_be_used(tmp_path, policy, slept, url):
+    with pytest.raises(DownloadError, match='could not be downloaded'):
+        default_downloader(tmp_path, [url], ['x'], policy=policy)
+    assert nothing_left(tmp_path)
+
+
+# -- broken transfers ---------------------------------------------------------------------------
+
+def test_broken_transfer_goes_on_where_it_stopped(tmp_path, policy, slept):
+    with serving(a=ranged(CONTENT, breaks=[200_000, 100_000])) as server:
+        get(server, tmp_path, policy, checksums=[SHA256])
+        ranges = [headers.get('Range') for _, headers in server.requests]
+        conditions = [headers.get('If-Range') for _, headers in server.requests]
+    assert (tmp_path / 'x').read_bytes() == CONTENT
+    assert ranges[0] is None
+    starts = [int(entry.removeprefix('bytes=').removesuffix('-')) for entry in ranges[1:]]
+    assert 190_000 < starts[0] <= 200_000
+    assert 290_000 < starts[1] <= 300_000
+    assert conditions == [None, '"v1"', '"v1"']
+    assert os.listdir(tmp_path) == ['x']
+    assert slept == [0.5, 0.5]  # there was progress, so patience begins anew
+
+
+def test_broken_transfer_without_ranges_begins_anew(tmp_path, policy):
+    route = whole(CONTENT)
+    broken = [True]
+
+    def once(handler):
+        if broken:
+            broken.clear()
+            reply(handler, CONTENT, sent=100_000)
+        else:
+            route(handler)
+
+    with serving(a=once) as server:
+        get(server, tmp_path, policy)
+        assert all('Range' not in headers for _, headers in server.requests)
+    assert (tmp_path / 'x').read_bytes() == CONTENT
+
+
+def test_transfer_that_always_breaks_leaves_no_file_but_its_beginning(tmp_path, policy):
+    with serving(a=ranged(CONTENT, breaks=[100_000] + [0] * 10)) as server:
+        with pytest.raises(DownloadError, match='broke off'):
+            get(server, tmp_path, policy)
+        assert not (tmp_path / 'x').exists()
+        assert os.path.getsize(tmp_path / 'x.part') > 90_000
+        server.requests.clear()
+        server.routes['/a'] = ranged(CONTENT)
+        get(server, tmp_path, policy)
+        (_, headers), = server.requests
+        assert headers['Range'].startswith('bytes=')
+    assert (tmp_path / 'x').read_bytes() == CONTENT
+    assert os.listdir(tmp_path) == ['x']
+
+
+def test_download_into_a_file_raises_when_the_transfer_breaks():
+    with serving(a=whole(CONTENT, sent=1000)) as server, \
+            pytest.raises(DownloadError, match='broke off'):
+        download(server.url('/a'), io.BytesIO())
+
+
+# -- resuming -----------------------------------------------------------------------------------
+
+def test_changed_file_is_not_spliced(tmp_path, policy):
+    with serving(a=ranged(CONTENT, etag='"new"')) as server:
+        begun(tmp_path, b'\0' * 5000, server.url('/a'), etag='"old"', length=len(CONTENT))
+        get(server, tmp_path, policy)
+    assert (tmp_path / 'x').read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize('answer', [
+    {'ETag': '"new"', 'Content_Range': f'bytes 5000-{len(CONTENT) - 1}/{len(CONTENT)}'},
+    {'ETag': '"old"', 'Content_Range': f'bytes 4000-{len(CONTENT) - 1}/{len(CONTENT)}'},
+    {'ETag': '"old"', 'Content_Range': f'bytes 5000-{len(CONTENT)}/{len(CONTENT) + 1}'},
+    {'ETag': '"old"', 'Content_Range': 'nonsense'}, {'ETag': '"old"'}])
+def test_server_that_ignores_the_condition_is_not_believed(tmp_path, policy, slept, answer):
+    def careless(handler):
+        if 'Range' in handler.headers:
+            reply(handler, CONTENT[5000:], 206, **answer)
+        else:
+            reply(handler, CONTENT)
+
+    with serving(a=careless) as server:
+        begun(tmp_path, b'\0' * 5000, server.url('/a'), etag='"old"', length=len(CONTENT))
+        get(server, tmp_path, policy)
+        assert len(server.requests) == 2
+    assert (tmp_path / 'x').read_bytes() == CONTENT
+    assert not slept
+
+
+def test_pieces_that_do_not_fit_are_told_by_the_checksum(tmp_path, policy):
+    with serving(a=ranged(CONTENT)) as server:
+        begun(tmp_path, b'\0' * 5000, server.url('/a'), etag='"v1"', length=len(CONTENT))
+        get(server, tmp_path, policy, checksums=[SHA256])
+        assert [('Range' in headers) for _, headers in server.requests] == [True, False]
+    assert (tmp_path / 'x').read_bytes() == CONTENT
+
+
+def test_time_of_change_serves_as_condition(tmp_path, policy):
+    date = 'Wed, 21 Oct 2015 07:28:00 GMT'
+
+    def route(handler):
+        assert handler.headers['If-Range'] == date
+        reply(handler, CONTENT[5000:], 206, Last_Modified=date,
+              Content_Range=f'bytes 5000-{len(CONTENT) - 1}/{len(CONTENT)}')
+
+    with serving(a=route) as server:
+        begun(tmp_path, CONTENT[:5000], server.url('/a'), modified=date, length=len(CONTENT))
+        get(server, tmp_path, policy)
+    assert (tmp_path / 'x').read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize('note', [
+    {}, {'etag': 'W/"weak"'}, 'other address', 'no note', 'damaged note', 'foreign note'])
+def test_beginning_that_nothing_vouches_for_is_not_used(tmp_path, policy, note):
+    with serving(a=ranged(CONTENT, etag='W/"weak"')) as server:
+        begun(tmp_path, b'\0' * 5000, server.url('/a'), etag='"v1"')
+        path = tmp_path / 'x.part.json'
+        if note == 'other address':
+            begun(tmp_path, b'\0' * 5000, server.url('/b'), etag='"v1"')
+        elif note == 'no note':
+            path.unlink()
+        elif note == 'damaged note':
+            path.write_text(path.read_text()[:10])
+        elif note == 'foreign note':
+            path.write_text('{"a": 1}')
+        elif 'etag' in note:
+            # What would have been stored for a weak tag.
+            assert _http._version_of(FakeResponse(ETag='W/"weak"'), 'u') == Version('u')
+            begun(tmp_path, b'\0' * 5000, server.url('/a'))
+        else:
+            begun(tmp_path, b'\0' * 5000, server.url('/a'))
+        get(server, tmp_path, policy)
+        (_, headers), = server.requests
+        assert 'Range' not in headers
+    assert (tmp_path / 'x').read_bytes() == CONTENT
+
+
+class FakeResponse:
+    def __init__(self, **headers):
+        self.headers = headers
+
+
+def test_complete_beginning_only_needs_its_name(tmp_path, policy):
+    with serving(a=ranged(CONTENT)) as server:
+        begun(tmp_path, CONTENT, server.url('/a'), etag='"v1"', length=len(CONTENT))
+        get(server, tmp_path, policy)
+        assert len(server.requests) == 1
+    assert (tmp_path / 'x').read_bytes() == CONTENT
+    assert os.listdir(tmp_path) == ['x']
+
+
+def test_beginning_longer_than_the_file_is_not_used(tmp_path, policy):
+    with serving(a=ranged(CONTENT)) as server:
+        begun(tmp_path, CONTENT + b'more', server.url('/a'), etag='"v1"', length=len(CONTENT))
+        get(server, tmp_path, policy)
+    assert (tmp_path / 'x').read_bytes() == CONTENT
+
+
+def test_killed_download_is_resumed(tmp_path, policy):
+    child = '''
+import sys
+from fuel.downloaders import _http
+from fuel.downloaders.base import Policy, default_downloader
+
+original = _http.body
+def body(response, chunk_size):
+    for number, chunk in enumerate(original(response, chunk_size)):
+        if number == 300:
+            print('half', flush=True)
+            sys.stdin.read()
+        yield chunk
+_http.body = body
+default_downloader(sys.argv[1], [sys.argv[2]], ['x'], policy=Policy(chunk_size=1000))
+'''
+    with serving(a=ranged(CONTENT)) as server:
+        process = subprocess.Popen(
+            [sys.executable, '-c', child, str(tmp_path), server.url('/a')],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ,
+                                                                'PYTHONPATH': CHECKOUT})
+        with process:
+            assert process.stdout.readline() == b'half\n'
+            process.kill()
+        assert sorted(os.listdir(tmp_path)) == ['x.part', 'x.part.json']
+        arrived = os.path.getsize(tmp_path / 'x.part')
+        assert 200_000 < arrived <= 300_000
+        get(server, tmp_path, policy, checksums=[SHA256])
+        assert [headers.get('Range') for _, headers in server.requests] == [
+            None, f'bytes={arrived}-']
+    assert (tmp_path / 'x').read_bytes() == CONTENT
+    assert os.listdir(tmp_path) == ['x']
+
+
+def test_two_downloads_of_one_file_do_not_mix(tmp_path, policy):
+    with serving(a=ranged(CONTENT)) as server, Part(str(tmp_path / 'x')) as part:
+        part.restart(None)
+        part.stream.write(b'mine')
+        with pytest.raises(DownloadError, match='by another process'):
+            get(server, tmp_path, policy)
+        assert not server.requests
+        assert part.size == 4
+
+
+# -- wrong content ------------------------------------------------------------------------------
+
+def test_wrong_checksum_leaves_the_old_file(tmp_path, policy, slept):
+    (tmp_path / 'x').write_bytes(b'old')
+    with serving(a=whole(CONTENT[::-1])) as server:
+        with pytest.raises(ChecksumError, match='is not the one expected') as caught:
+            get(server, tmp_path, policy, checksums=[SHA256])
+        assert len(server.requests) == 1
+    assert SHA256 in str(caught.value)
+    assert hashlib.sha256(CONTENT[::-1]).hexdigest() in str(caught.value)
+    assert os.listdir(tmp_path) == ['x']
+    assert (tmp_path / 'x').read_bytes() == b'old'
+    assert not slept
+
+
+def test_wrong_size(tmp_path, policy):
+    with serving(a=whole(CONTENT)) as server, \
+            pytest.raises(ChecksumError, match=f'{len(CONTENT)} bytes and not 7'):
+        get(server, tmp_path, policy, sizes=[7])
+    assert nothing_left(tmp_path)
+
+
+def test_announced_length_too_small(tmp_path, policy):
+    with serving(a=whole(CONTENT, length=1000)) as server, pytest.raises(ChecksumError):
+        get(server, tmp_path, policy, checksums=[SHA256])
+    assert nothing_left(tmp_path)
+
+
+def test_part_that_was_not_asked_for(tmp_path, policy):
+    with serving(a=whole(CONTENT[5:], status=206)) as server, \
+            pytest.raises(DownloadError, match='not asked for'):
+        get(server, tmp_path, policy)
+    assert nothing_left(tmp_path)
+
+
+# -- the disk -----------------------------------------------------------------------------------
+
+def test_full_disk(tmp_path, policy):
+    # A limit on the size of files makes writes fail as a full disk does.
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    (tmp_path / 'x').write_bytes(b'old')
+    with serving(a=whole(CONTENT)) as server:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+        try:
+            with pytest.raises(DownloadError, match=r'cannot write .*x: File too large'):
+                get(server, tmp_path, policy)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert len(server.requests) == 1
+    assert (tmp_path / 'x').read_bytes() == b'old'
+
+
+@pytest.mark.parametrize('number', [errno.ENOSPC, errno.EDQUOT])
+def test_no_space(tmp_path, policy, monkeypatch, number):
+    def fail(*args, **kwargs):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(_http, 'copy_body', fail)
+    with serving(a=whole(CONTENT)) as server, \
+            pytest.raises(DownloadError, match=f'cannot write .*x: {os.strerror(number)}'):
+        get(server, tmp_path, policy)
+    assert nothing_left(tmp_path)
+
+
+def test_read_only_folder(tmp_path, policy, monkeypatch):
+    # Permission bits do not stop a test that runs as root, so the refusal is injected.
+    class Refused(Part):
+        def _open(self):
+            raise OSError(errno.EROFS, 'Read-only file system', self.path)
+
+    monkeypatch.setattr(_fetch, 'Part', Refused)
+    with serving(a=whole(CONTENT)) as server:
+        with pytest.raises(DownloadError, match=r'cannot write .*x: Read-only file system'):
+            get(server, tmp_path, policy)
+        assert not server.requests
+
+
+def test_directory_in_the_place_of_the_file(tmp_path, policy):
+    (tmp_path / 'x').mkdir()
+    with serving(a=whole(CONTENT)) as server:
+        with pytest.raises(DownloadError, match='is a directory'):
+            get(server, tmp_path, policy)
+        assert not server.requests
+
+
+def test_file_in_the_place_of_the_directory(tmp_path, policy):
+    (tmp_path / 'd').touch()
+    with serving(a=whole(CONTENT)) as server, pytest.raises(OSError, match='a file stands there'):
+        get(server, tmp_path / 'd', policy)
+
+
+def test_no_patience_is_wasted_without_a_network(tmp_path, monkeypatch):
+    import socket
+
+    def no_network(*args, **kwargs):
+        raise socket.gaierror(-3, 'Temporary failure in name resolution')
+
+    monkeypatch.setattr(socket, 'getaddrinfo', no_network)
+    monkeypatch.chdir(tmp_path)
+    from fuel.bin.fuel_download import main
+    begin = time.monotonic()
+    main(['iris'])
+    assert time.monotonic() - begin < 5
+    assert os.path.getsize('iris.data') == 4551
