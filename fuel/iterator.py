@@ -8,7 +8,7 @@ from fuel._types import Batch, Request
 from fuel.exceptions import SupersededIteratorError
 from fuel.schemes.requests import CountedRequests, NoRequests, RequestIterator
 
-__all__ = ['DataIterator', 'EpochCursor']
+__all__ = ['DataIterator', 'EpochCursor', 'by_source']
 
 
 class EpochCursor:
@@ -49,6 +49,15 @@ class EpochCursor:
         """Note that the epoch is over."""
         self.finished = True
         self.requests.finish()
+
+
+def by_source(stream: Any, data: Batch) -> dict[str, Any]:
+    """Return the data of a step as a dict from source name to data."""
+    sources = stream.sources
+    if len(data) != len(sources):
+        raise ValueError(f'{type(stream).__name__}: expected {len(sources)} items, one for each '
+                         f'of the sources {sources}; got {len(data)}')
+    return dict(zip(sources, data, strict=True))
 
 
 class DataIterator(Iterator[Any]):
@@ -120,9 +129,7 @@ class DataIterator(Iterator[Any]):
         except StopIteration:
             cursor.finish()
             raise
-        if self.as_dict:
-            return dict(zip(self.data_stream.sources, data, strict=True))
-        return data
+        return by_source(self.data_stream, data) if self.as_dict else data
 
     def _is_superseded(self) -> bool:
         """Tell whether the position that this iterator relies on was taken away from it."""

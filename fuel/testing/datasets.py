@@ -79,7 +79,7 @@ def check_indexed_dataset(make_dataset: Callable[[], Any]) -> None:
     state = dataset.open()
     singles = [copied(dataset.get_data(state, place)) for place in range(count)]
     mask = numpy.arange(count) % 2 == 0
-    ways = [list(range(count)), list(range(count))[::-1], [1, 1, 0], tuple([2, 0]),
+    ways = [list(range(count)), list(range(count))[::-1], [1, 1, 0], (2, 0),
             numpy.array([2, 1]), numpy.array([0], dtype=numpy.int32), slice(None),
             slice(1, count), slice(0, count, 2), mask]
     for request in ways:

@@ -12,7 +12,7 @@ from fuel.testing.resuming import check_resume
 from fuel.transformers.base import AgnosticTransformer
 
 __all__ = ['ReadOnly', 'check_independence', 'check_labels', 'check_lengths', 'check_ownership',
-           'check_stream']
+           'check_stream', 'check_transformer']
 
 
 class ReadOnly(AgnosticTransformer):
@@ -58,6 +58,40 @@ def check_stream(make_stream: Callable[[], Any], *, by_state: bool = True,
     check_closing(make_stream)
 
 
+def check_transformer(wrap: Callable[[Any], Any], make_stream: Callable[[], Any], *,
+                      by_state: bool = True, remembers: bool = False) -> None:
+    """Check everything that holds for every transformer: that of streams, and clean hands.
+
+    Parameters
+    ----------
+    wrap : callable
+        Takes a stream and returns the transformer around it.
+    make_stream : callable
+        Returns a new stream to wrap, always in the same form.
+    by_state, remembers : bool, optional
+        As for `check_stream`.
+
+    Raises
+    ------
+    AssertionError
+        Something does not hold; the message says what.
+    """
+    below = make_stream()
+    labels, sources = copied(below.axis_labels), below.sources
+    above = wrap(below)
+    drawn(above)
+    _ = above.axis_labels, above.sources
+    ensure(below.axis_labels == labels and below.sources == sources,
+           'the labels or sources of the wrapped stream were changed')
+    expected = drawn(wrap(make_stream()))
+    try:
+        assert_same(drawn(wrap(ReadOnly(make_stream()))), expected, 'over read-only arrays')
+    except ValueError as error:
+        raise AssertionError(f'the transformer writes into its input: {error}') from error
+    check_stream(lambda: wrap(make_stream()), by_state=by_state, new_process=False,
+                 remembers=remembers)
+
+
 def check_form(make_stream: Callable[[], Any]) -> None:
     """Check sources, the form of the data, dicts, and that epochs end and come anew."""
     stream = make_stream()
@@ -68,7 +102,8 @@ def check_form(make_stream: Callable[[], Any]) -> None:
     ensure(second, 'the second epoch gives nothing')
     for data in first:
         ensure(type(data) is tuple and len(data) == len(stream.sources),
-               f'expected a tuple of {len(stream.sources)} items, one for each source; got {data!r}')
+               f'expected a tuple of {len(stream.sources)} items, one for each source; got '
+               f'{data!r}')
     assert_same(drawn(make_stream(), 2), [first, second], 'a stream made in the same way')
     as_dicts = [copied(data) for data in make_stream().get_epoch_iterator(as_dict=True)]
     assert_same(as_dicts, [dict(zip(stream.sources, data, strict=True)) for data in first],

@@ -1,6 +1,7 @@
 """Transformers that do arithmetic on arrays and change their form."""
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -49,7 +50,7 @@ class Flatten(SourcewiseTransformer):
         """Flatten one source of a batch."""
         if isinstance(source_batch, numpy.ndarray) and source_batch.dtype != object:
             # The number of columns is spelled out: -1 cannot be told from an empty batch.
-            columns = int(numpy.prod(source_batch.shape[1:]))
+            columns = math.prod(source_batch.shape[1:])
             return source_batch.reshape((len(source_batch), columns))
         flat = [numpy.asarray(example).reshape(-1) for example in source_batch]
         if not isinstance(source_batch, numpy.ndarray):

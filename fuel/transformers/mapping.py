@@ -6,6 +6,7 @@ from collections.abc import Mapping as AbstractMapping
 from typing import Any
 
 from fuel._types import Batch
+from fuel.iterator import by_source
 from fuel.transformers.base import Transformer
 
 __all__ = ['Mapping']
@@ -71,7 +72,7 @@ class Mapping(Transformer):
     def _apply(self, data: Batch) -> Batch:
         given: Any = data
         if self.mapping_accepts is dict:
-            given = dict(zip(self.data_stream.sources, data, strict=True))
+            given = by_source(self.data_stream, data)
         new_names = self.sources if self.add_sources is None else self.add_sources
         image = self._ordered(self.mapping(given), new_names)
         if self.add_sources is None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from fuel._types import AnyArray, Batch
+from fuel.iterator import by_source
 from fuel.transformers.base import Transformer
 
 __all__ = ['AgnosticSourcewiseTransformer', 'SourcewiseTransformer', 'elementwise']
@@ -73,6 +74,8 @@ class SourcewiseTransformer(Transformer):
     def _each(self, change: Callable[[Any, str], Any], data: Batch) -> Batch:
         which = self._which_sources
         sources = self.sources
+        if len(data) != len(sources):
+            by_source(self, data)  # raises, and says what is wrong
         return tuple([change(source, name) if which is None or name in which else source
                       for source, name in zip(data, sources, strict=True)])
 

@@ -1,7 +1,13 @@
 """The contract of the library, over every data set, scheme, stream and transformer."""
 import pytest
 
-from fuel.testing import check_dataset, check_indexed_dataset, check_scheme, check_stream
+from fuel.testing import (
+    check_dataset,
+    check_indexed_dataset,
+    check_scheme,
+    check_stream,
+    check_transformer,
+)
 from tests.contracts import chains
 from tests.contracts.chains import INDEXED, READ_ON, SCHEMES, TRANSFORMERS, made, over, transformed
 
@@ -42,8 +48,8 @@ def test_stream_over_dataset_read_from_start_to_end(dataset):
 @pytest.mark.parametrize('dataset', [chains.indexable, chains.indexable_ragged,
                                      chains.indexable_objects, chains.hdf5], ids=name_of)
 def test_transformer(name, scheme, dataset):
-    check_stream(made(transformed, dataset, scheme, name), new_process=False,
-                 remembers=name == 'counted')
+    check_transformer(TRANSFORMERS[name], made(over, dataset, scheme),
+                      remembers=name == 'counted')
 
 
 # Every transformer in one chain, over every data set, in a new process.

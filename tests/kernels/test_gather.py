@@ -17,7 +17,7 @@ KERNELS = [_kernels.gather_rows, reference.gather_rows]
 
 def test_compiled_kernels_are_used_unless_told_otherwise():
     wanted = 'python' if os.environ.get('FUEL_KERNELS') == 'python' else 'compiled'
-    assert _kernels.BACKEND == wanted
+    assert wanted == _kernels.BACKEND
 
 
 def test_twins_can_be_forced():

@@ -14,6 +14,7 @@ from fuel.testing import (
     check_resume,
     check_scheme,
     check_stream,
+    check_transformer,
 )
 from fuel.transformers import AgnosticTransformer
 
@@ -63,6 +64,11 @@ class Lists(AgnosticTransformer):
         return list(data)
 
 
+class Unchanged(AgnosticTransformer):
+    def transform_any(self, data):
+        return data
+
+
 class Mislabelled(AgnosticTransformer):
     def output_axis_labels(self, labels):
         return {'x': ('batch',)}
@@ -81,6 +87,29 @@ class Mislabelled(AgnosticTransformer):
 def test_faulty_streams_are_found(make, message):
     with pytest.raises(AssertionError, match=message):
         check_stream(make, new_process=False)
+
+
+class Careless(AgnosticTransformer):
+    def transform_any(self, data):
+        data[0][...] *= 2
+        return data
+
+
+class Relabelling(AgnosticTransformer):
+    def output_axis_labels(self, labels):
+        self.data_stream.dataset.axis_labels['x'] = ('batch', 'z')
+        return labels
+
+    def transform_any(self, data):
+        return data
+
+
+@pytest.mark.parametrize(('wrap', 'message'), [(Careless, 'writes into its input'),
+                                               (Relabelling, 'labels or sources')])
+def test_faulty_transformers_are_found(wrap, message):
+    check_transformer(Unchanged, lambda: stream_of(axis_labels={'x': ('batch', 'y')}))
+    with pytest.raises(AssertionError, match=message):
+        check_transformer(wrap, lambda: stream_of(axis_labels={'x': ('batch', 'y')}))
 
 
 def test_forgetful_stream_is_found():

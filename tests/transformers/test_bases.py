@@ -99,7 +99,7 @@ def test_which_sources():
         plain = list(stream_of(examples=True).get_epoch_iterator())[1]
         doubled = list(stream.get_epoch_iterator())[1]
         for item, before, times in zip(doubled, plain, (
-                (expected if which not in (('b',),) else (0, 1))), strict=True):
+                expected if which not in (('b',),) else (0, 1)), strict=True):
             assert numpy.array_equal(item, before * (1 + times))
 
 
