@@ -8,10 +8,10 @@ from typing import Any
 import numpy
 
 from fuel._itertools import iter_, izip
-from fuel._kernels import gather_rows
 from fuel._types import JSON, AnyArray, Batch, Request
 from fuel.datasets._dataset import Dataset
 from fuel.schemes.sequential import SequentialExampleScheme
+from fuel.storage.memory import check_places, own_objects, take_rows
 from fuel.utils.indices import checked_request
 
 __all__ = ['IndexableDataset', 'IterableDataset']
@@ -290,21 +290,12 @@ def _take(entry: Any, request: Any) -> Any:
     The request has one of the forms that `checked_request` returns. The places in an array may
     still be out of range, which is an `IndexError`.
     """
-    if isinstance(request, numpy.ndarray):
-        if type(entry) is numpy.ndarray and not entry.dtype.hasobject:
-            return gather_rows(entry, request)
-        # What lists and the like make of negative places is not what is meant here.
-        if request.size and (request.min() < 0 or request.max() >= len(entry)):
-            raise IndexError('a place is out of range')
-    elif type(entry) is numpy.ndarray and not entry.dtype.hasobject:
-        chosen = entry[request]
-        return chosen.copy() if isinstance(chosen, numpy.ndarray) else chosen
-    if isinstance(request, int):
-        return _own(entry[request])
-    if isinstance(request, slice):
-        return _own(entry[request])
     if isinstance(entry, numpy.ndarray):
+        return take_rows(entry, request)
+    if not isinstance(request, numpy.ndarray):
         return _own(entry[request])
+    # What lists and the like make of negative places is not what is meant here.
+    check_places(request, len(entry))
     if _is_h5py(entry):
         return _take_sorted(entry, request)
     return [_own(entry[place]) for place in request.tolist()]
@@ -313,14 +304,9 @@ def _take(entry: Any, request: Any) -> Any:
 def _own(data: Any) -> Any:
     """Return data that belong to the caller: arrays are copied, also those in a list."""
     if isinstance(data, numpy.ndarray):
-        if data.dtype != object:
-            return data.copy()
-        result = numpy.empty(data.shape, dtype=object)
-        for place, entry in enumerate(data.flat):
-            result.flat[place] = _own(entry)
-        return result
+        return own_objects(data) if data.dtype.hasobject else data.copy()
     if type(data) is list:
-        return [entry.copy() if isinstance(entry, numpy.ndarray) else entry for entry in data]
+        return [_own(entry) for entry in data]
     return data
 
 

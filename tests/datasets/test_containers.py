@@ -228,6 +228,21 @@ def test_h5py_data_sets_can_be_indexed_in_any_order(tmp_path):
         check_indexed_dataset(lambda: IndexableDataset({'rows': file['rows']}))
 
 
+def test_memory_maps_and_masked_arrays(tmp_path):
+    numpy.save(tmp_path / 'rows.npy', numpy.arange(12).reshape(6, 2))
+    rows = numpy.load(tmp_path / 'rows.npy', mmap_mode='r')
+    masked = numpy.ma.masked_equal(numpy.arange(6), 3)
+    dataset = IndexableDataset({'mapped': rows, 'masked': masked})
+    for request in ([3, 0, 3], slice(1, 5, 2), slice(None)):
+        mapped, values = dataset.get_data(request=request)
+        assert type(mapped) is numpy.ndarray
+        assert numpy.array_equal(mapped, numpy.arange(12).reshape(6, 2)[request])
+        assert type(values) is numpy.ma.MaskedArray
+        assert numpy.array_equal(values.mask, numpy.arange(6)[request] == 3)
+    with pytest.raises(ValueError, match='index 6 is past the end'):
+        dataset.get_data(request=[6])
+
+
 class Ticker:
     """Something that can be indexed, by a single place only."""
 

@@ -431,7 +431,7 @@ def test_transformer_that_keeps_something_over_several_calls():
     stream = Segments(stream_of(scheme=SequentialScheme(8, 3)))
     iterator = stream.get_epoch_iterator()
     assert [next(iterator)[0] for _ in range(4)] == [0, 1, 2, 3]
-    other, resumed = pickle.loads(pickle.dumps((stream, iterator)))
+    _, resumed = pickle.loads(pickle.dumps((stream, iterator)))
     assert [int(item) for item, in resumed] == [4, 5, 6, 7]
     assert stream.num_examples is None
     with pytest.raises(StateError, match='Segments overrides get_data'):

@@ -1,0 +1,90 @@
+"""The file of a data set: a path to be opened when needed, or a file that was given open."""
+from __future__ import annotations
+
+import os
+from typing import Any, cast
+
+import h5py
+
+from fuel.storage.handles import FileLease, OpenFile
+
+__all__ = ['FileUser']
+
+
+class FileUser:
+    """Mix-in for objects that read an HDF5 file, whose pickles leave out what is open.
+
+    Attributes
+    ----------
+    path : str
+        Where the file is. It can be set at any time, as for a file that was moved.
+    driver : str or None
+        A driver of h5py.
+    """
+
+    path: str
+    driver: str | None
+    _external_pid: int | None = None
+
+    def _set_file(self, file_or_path: str | os.PathLike[str] | h5py.File,
+                  driver: str | None) -> None:
+        """Keep what the user gave."""
+        if isinstance(file_or_path, h5py.File):
+            if not file_or_path:
+                raise ValueError('expected an open h5py.File, or a path; got one that is closed')
+            self.external_file_handle = file_or_path
+            self._external_pid = os.getpid()
+            self.path = file_or_path.filename
+        else:
+            self.external_file_handle = None
+            self.path = os.fsdecode(file_or_path)
+        self.driver = driver
+
+    @property
+    def external_file_handle(self) -> h5py.File | None:
+        """The open file that was given to the constructor; `None` if there is none."""
+        return self.__dict__.get('_external_file_handle')
+
+    @external_file_handle.setter
+    def external_file_handle(self, value: h5py.File | None) -> None:
+        self._external_file_handle = value
+        self._external_pid = None if value is None else os.getpid()
+
+    def _external(self) -> h5py.File | None:
+        """Return the file that was given, unless it belongs to a parent process."""
+        # Not through the property: a subclass may have made it one that calls load.
+        h5file = self.__dict__.get('_external_file_handle')
+        if h5file is None or self._external_pid not in (None, os.getpid()):
+            return None
+        if not h5file:
+            raise ValueError(f'{self.path}: expected the h5py.File that was given to '
+                             f'{type(self).__name__} to stay open; it has been closed. Give the '
+                             'path, and the file will be opened when it is needed')
+        return h5file
+
+    @property
+    def _lease(self) -> FileLease:
+        lease: Any = self.__dict__.get('_file_lease')
+        if lease is None:
+            lease = self.__dict__.setdefault('_file_lease', FileLease())
+        return cast(FileLease, lease)
+
+    @property
+    def _file_handle(self) -> h5py.File:
+        """The open file; it is opened if need be."""
+        h5file = self._external()
+        return self._lease.peek(self.path, self.driver) if h5file is None else h5file
+
+    def _out_of_memory_open(self) -> None:
+        if self._external() is None:
+            self._lease.open(self.path, self.driver)
+
+    def _out_of_memory_close(self) -> None:
+        self._lease.close()
+
+    def _hold(self) -> OpenFile:
+        """Return the open file, which stays open until it is released."""
+        h5file = self._external()
+        if h5file is None:
+            return self._lease.hold(self.path, self.driver)
+        return OpenFile(h5file, self.path, self.driver)

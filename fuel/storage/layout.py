@@ -1,0 +1,108 @@
+"""What stands in the root group of a file: its sources, their axis labels, their readers."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import h5py
+
+from fuel.exceptions import DataLayoutError
+from fuel.storage.ragged import RaggedRows, checked_shapes, has_shapes, shape_labels
+from fuel.storage.rows import LibraryRows, RowReader
+from fuel.storage.splits import get_all_sources
+
+__all__ = ['example_dtype', 'example_shape', 'get_axis_labels', 'get_vlen_sources', 'row_reader',
+           'source_dataset']
+
+
+def source_dataset(h5file: h5py.File, source: str) -> h5py.Dataset:
+    """Return the data set of a source.
+
+    Raises
+    ------
+    DataLayoutError
+        There is none of this name, or it has no axis of examples. A ``ValueError``.
+    """
+    found = h5file.get(source)
+    if not isinstance(found, h5py.Dataset):
+        there = ', '.join(repr(name) for name, entry in h5file.items()
+                          if isinstance(entry, h5py.Dataset)) or 'none'
+        raise DataLayoutError(
+            f'{h5file.filename}: the split attribute names the source {source!r}, but there is no '
+            f'data set of this name in the root group; those that are there: {there}')
+    if not found.ndim:
+        raise DataLayoutError(f'{h5file.filename}: expected source {source!r} to have an axis for '
+                              'the examples; got a single value')
+    return found
+
+
+def row_reader(h5file: h5py.File, source: str) -> RowReader:
+    """Return what reads the rows of a source.
+
+    Raises
+    ------
+    DataLayoutError
+        The data set or its scales are not as they must be. A ``ValueError``.
+    """
+    dataset = source_dataset(h5file, source)
+    shapes = checked_shapes(dataset)
+    return LibraryRows(dataset) if shapes is None else RaggedRows(dataset, shapes)
+
+
+def example_shape(h5file: h5py.File, source: str) -> tuple[int | None, ...]:
+    """Return the shape of one example, with `None` for axes of variable length."""
+    dataset = source_dataset(h5file, source)
+    shapes = checked_shapes(dataset)
+    if shapes is not None:
+        return (None,) * int(shapes.shape[1])
+    if h5py.check_vlen_dtype(dataset.dtype) is not None:
+        return (None,)
+    return tuple(dataset.shape[1:])
+
+
+def example_dtype(h5file: h5py.File, source: str) -> Any:
+    """Return the dtype of the values of one example."""
+    dtype = source_dataset(h5file, source).dtype
+    return h5py.check_vlen_dtype(dtype) or dtype
+
+
+def _present(h5file: h5py.File, sources: Iterable[str] | None) -> dict[str, h5py.Dataset]:
+    """Return the data sets of those sources that have one."""
+    found = {name: h5file.get(name)
+             for name in (get_all_sources(h5file) if sources is None else sources)}
+    return {name: dataset for name, dataset in found.items() if isinstance(dataset, h5py.Dataset)}
+
+
+def get_vlen_sources(h5file: h5py.File, sources: Iterable[str] | None = None) -> tuple[str, ...]:
+    """Return the names of the sources of variable length that have shapes."""
+    return tuple(name for name, dataset in _present(h5file, sources).items()
+                 if has_shapes(dataset))
+
+
+def get_axis_labels(h5file: h5py.File, sources: Iterable[str] | None = None
+                    ) -> dict[str, tuple[str, ...] | None]:
+    """Read the axis labels of all sources of a file.
+
+    Parameters
+    ----------
+    h5file : h5py.File
+        The file, open.
+    sources : iterable of str, optional
+        By default all that the split attribute names.
+
+    Returns
+    -------
+    dict
+        Maps sources to a tuple with a label for each axis, which is empty where none is set. For
+        data of variable length these are the axes that batches of examples have, and `None` if
+        the file does not tell them.
+    """
+    labels: dict[str, tuple[str, ...] | None] = {}
+    for name, dataset in _present(h5file, sources).items():
+        stored = tuple(str(axis.label) for axis in dataset.dims)
+        if has_shapes(dataset):
+            of_shapes = shape_labels(dataset)
+            labels[name] = None if of_shapes is None else (*stored[:1], *of_shapes)
+        else:
+            labels[name] = stored
+    return labels
