@@ -5,14 +5,17 @@ from setuptools import Extension, setup
 
 KERNELS = ['gather']
 
-extensions = [
+extensions = cythonize([
     Extension(
         f'fuel._kernels.{name}', [f'fuel/_kernels/{name}.pyx'],
         include_dirs=[numpy.get_include()],
-        define_macros=[('NPY_NO_DEPRECATED_API', 'NPY_1_7_API_VERSION')],
-        # Without a C compiler the installation goes on, and the numpy twins do the work.
-        optional=True)
+        define_macros=[('NPY_NO_DEPRECATED_API', 'NPY_1_7_API_VERSION')])
     for name in KERNELS
-]
+], language_level=3)
 
-setup(ext_modules=cythonize(extensions, language_level=3))
+for extension in extensions:
+    # Without a C compiler the installation goes on, and the numpy twins do the work. (cythonize
+    # makes new Extension objects, so this cannot be said above.)
+    extension.optional = True
+
+setup(ext_modules=extensions)

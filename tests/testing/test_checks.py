@@ -82,7 +82,8 @@ class Mislabelled(AgnosticTransformer):
     (lambda: Unseeded(stream_of()), 'made in the same way'),
     (lambda: Longer(stream_of()), 'tells a length of 7'),
     (lambda: Lists(stream_of()), 'expected a tuple of 1 items'),
-    (lambda: Mislabelled(stream_of(axis_labels={'x': ('batch', 'y')})), "has 2 axes and the labels"),
+    (lambda: Mislabelled(stream_of(axis_labels={'x': ('batch', 'y')})),
+     'has 2 axes and the labels'),
 ])
 def test_faulty_streams_are_found(make, message):
     with pytest.raises(AssertionError, match=message):

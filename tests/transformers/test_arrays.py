@@ -32,7 +32,8 @@ def objects(*rows):
     return result
 
 
-RAGGED = [numpy.arange(6, dtype='uint8').reshape(2, 3), numpy.arange(2, dtype='uint8').reshape(1, 2)]
+RAGGED = [numpy.arange(6, dtype='uint8').reshape(2, 3),
+          numpy.arange(2, dtype='uint8').reshape(1, 2)]
 EQUAL = [numpy.arange(6, dtype='uint8').reshape(2, 3)] * 2
 
 numeric = arrays.arrays(
@@ -124,7 +125,8 @@ def test_scale_and_shift_ragged_batches(rows):
 
 def test_scale_and_shift_lists_of_numbers():
     assert_same(first(ScaleAndShift(over([1, 2]), 2, 1)), numpy.array([3, 5]))
-    assert [item for item, in ScaleAndShift(over([1, 2], True), 2, 1).get_epoch_iterator()] == [3, 5]
+    examples = ScaleAndShift(over([1, 2], True), 2, 1)
+    assert [item for item, in examples.get_epoch_iterator()] == [3, 5]
     nested = first(ScaleAndShift(over([[1, 2], [3]]), 2, 1))
     assert_same(nested, [numpy.array([3, 5]), numpy.array([7])])
 

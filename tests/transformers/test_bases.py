@@ -1,5 +1,6 @@
 """The bases of transformers: what they call, refuse, and tell."""
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy
 import pytest
@@ -195,7 +196,7 @@ def test_random_numbers_depend_on_epoch_and_step_and_transformer():
     drawn = numbers(Noise(stream_of()))
     assert len({number for epoch in drawn for number in epoch}) == 4
     assert numbers(Noise(stream_of())) == drawn
-    above = [data for data in Noise(Cast(Noise(stream_of()), 'int64')).get_epoch_iterator()]
+    above = list(Noise(Cast(Noise(stream_of()), 'int64')).get_epoch_iterator())
     assert above[0][0] != drawn[0][0]
     # An unrelated transformer below changes nothing.
     assert numbers(Noise(Cast(stream_of(), 'int8'))) == drawn
@@ -224,20 +225,10 @@ def test_random_numbers_are_those_of_the_documented_generator():
 
 
 def test_generator_outside_of_a_step():
-    with pytest.raises(RuntimeError, match='belongs to a step'):
-        # A thread of its own has not computed any step yet.
-        import threading
-        caught = []
-
-        def call():
-            try:
-                Noise(stream_of()).generator()
-            except RuntimeError as error:
-                caught.append(error)
-        thread = threading.Thread(target=call)
-        thread.start()
-        thread.join()
-        raise caught[0]
+    stream = Noise(stream_of())
+    # A thread of its own has not computed any step yet.
+    with ThreadPoolExecutor(1) as pool, pytest.raises(RuntimeError, match='belongs to a step'):
+        pool.submit(stream.generator).result()
 
 
 def test_global_random_state_is_left_alone():
