@@ -45,6 +45,14 @@ class EpochCursor:
         """How many requests of the epoch were drawn."""
         return self.requests.position
 
+    def take_back(self) -> None:
+        """Go back a step whose data were not given out, so that it is taken again.
+
+        Only data that are asked for by requests can be had again.
+        """
+        if self.data_state is None and not isinstance(self.requests, NoRequests):
+            self.requests.take_back()
+
     def finish(self) -> None:
         """Note that the epoch is over."""
         self.finished = True
@@ -138,9 +146,9 @@ class DataIterator(Iterator[Any]):
     def _draw(self, cursor: EpochCursor) -> Batch:
         """Take a step, and return its data."""
         request = next(cursor.requests)
-        if isinstance(cursor.requests, NoRequests):
-            return self.data_stream.get_data()  # type: ignore[no-any-return]
-        return self.data_stream.get_data(request)  # type: ignore[no-any-return]
+        data: Batch = (self.data_stream.get_data() if isinstance(cursor.requests, NoRequests)
+                       else self.data_stream.get_data(request))
+        return data
 
     def state_dict(self) -> dict[str, Any]:
         """Return where this iterator stands, as plain data.

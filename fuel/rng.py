@@ -25,10 +25,9 @@ from fuel._types import JSON
 __all__ = ['capture', 'decode', 'encode', 'generator', 'key_of', 'rebuild', 'reinstate', 'running']
 
 class _Running(threading.local):
-    """Which step this thread computes; whoever runs a step sets it."""
+    """Which step this thread computes, as (epoch, step); whoever runs a step sets it."""
 
-    epoch: int | None = None
-    step: int | None = None
+    position: tuple[int, int] | None = None
 
 
 running = _Running()

@@ -103,6 +103,11 @@ class ConcatenatedRequests(RequestIterator):
                 part.finish()
                 self._current += 1
 
+    def take_back(self) -> None:
+        """Put back the request that was drawn last; it will be the next one again."""
+        self.parts[self._current].take_back()
+        self.position -= 1
+
     def start_state(self) -> JSON:
         """Return those of all parts."""
         return {'parts': [part.start_state() for part in self.parts]}

@@ -76,6 +76,10 @@ class RequestIterator(ABC, Iterator[Request]):
         """Pass over requests, at most to the end."""
         collections.deque(itertools.islice(self, count), maxlen=0)
 
+    def take_back(self) -> None:
+        """Put back the request that was drawn last; it will be the next one again."""
+        self.position -= 1
+
     def start_state(self) -> JSON:
         """Describe in plain data how the epoch started; see `IterationScheme.state_dict`."""
         return {}
@@ -113,11 +117,21 @@ class CountedRequests(RequestIterator):
     def __init__(self, iterator: Iterator[Request], state: JSON = None) -> None:
         self.iterator = iterator
         self._state = state
+        # The request that was drawn last, and whether it has been put back.
+        self._last: Request = None
+        self._is_back = False
 
     def __next__(self) -> Request:
-        request = next(self.iterator)
+        if not self._is_back:
+            self._last = next(self.iterator)
+        self._is_back = False
         self.position += 1
-        return request
+        return self._last
+
+    def take_back(self) -> None:
+        """Put back the request that was drawn last; it will be the next one again."""
+        self._is_back = True
+        self.position -= 1
 
     def start_state(self) -> JSON:
         """Return what the scheme's `state_dict` returned."""

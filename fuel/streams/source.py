@@ -12,7 +12,10 @@ from fuel.schemes.base import IterationScheme
 from fuel.schemes.requests import RequestIterator
 from fuel.streams.base import AbstractDataStream
 
-__all__ = ['DataStream', 'SourceIterator']
+__all__ = ['OUTSIDE_FAULTS', 'DataStream', 'SourceIterator']
+
+#: Errors that say nothing about the data themselves.
+OUTSIDE_FAULTS = (FileNotFoundError, PermissionError, ConnectionError, TimeoutError, MemoryError)
 
 
 class SourceIterator(DataIterator):
@@ -35,7 +38,14 @@ class SourceIterator(DataIterator):
         if not self._direct:
             return super()._draw(cursor)
         request = cursor.requests.next_compact() if self._compact else next(cursor.requests)
-        data: Batch = self.data_stream.dataset.get_data(cursor.data_state, request)
+        try:
+            data: Batch = self.data_stream.dataset.get_data(cursor.data_state, request)
+        except BaseException as error:
+            # Where the data are bad, there is no use in asking again. Where they could not be
+            # reached, or somebody pressed Ctrl-C, they must not be lost.
+            if isinstance(error, OUTSIDE_FAULTS) or not isinstance(error, Exception):
+                cursor.take_back()
+            raise
         return data
 
 

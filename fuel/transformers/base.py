@@ -38,8 +38,15 @@ class TransformerIterator(DataIterator):
         if self._counts:
             cursor.requests.skip(1)
         running = rng.running
-        running.epoch, running.step = cursor.epoch, cursor.step - 1
-        return self.data_stream.transform(data)  # type: ignore[no-any-return]
+        outer, running.position = running.position, (cursor.epoch, cursor.step - 1)
+        try:
+            return self.data_stream.transform(data)  # type: ignore[no-any-return]
+        except BaseException as error:
+            if not isinstance(error, Exception):  # Ctrl-C: the step is taken again later
+                cursor.take_back()
+            raise
+        finally:
+            running.position = outer
 
 
 class Transformer(AbstractDataStream):
@@ -191,10 +198,16 @@ class Transformer(AbstractDataStream):
         if self.child_epoch_iterator is None:
             raise ValueError(f'{type(self).__name__}.get_data was called before an epoch was '
                              'started; call get_epoch_iterator first')
-        data = next(self.child_epoch_iterator)
-        rng.running.epoch = getattr(self.child_epoch_iterator, 'epoch', None)
-        rng.running.step = getattr(self.child_epoch_iterator, 'step', 0) - 1
-        return self.transform(data)
+        child = self.child_epoch_iterator
+        data = next(child)
+        running = rng.running
+        outer = running.position
+        if isinstance(child, DataIterator):
+            running.position = (child.epoch, child.step - 1)
+        try:
+            return self.transform(data)
+        finally:
+            running.position = outer
 
     def transform(self, data: Batch) -> Batch:
         """Change the data of one step, an example or a batch.
@@ -240,16 +253,23 @@ class Transformer(AbstractDataStream):
 
         Its numbers depend on the seed, this transformer, the epoch and the step, and on nothing
         else: not on what was drawn before, nor on which process computes the step. To be called
-        from `transform_example`, `transform_batch` and the like; each call starts anew.
+        from `transform_example`, `transform_batch` and the like, or from `get_data` where it is
+        overridden; each call starts anew.
 
         Returns
         -------
         numpy.random.Generator
         """
-        epoch, step = rng.running.epoch, rng.running.step
-        if epoch is None or step is None:
+        position = rng.running.position
+        if not self._maps_steps():
+            # Such a stream counts its own steps, and the one that runs is the newest.
+            cursor = self.cursor
+            position = None if cursor is None or not cursor.step else (
+                cursor.epoch, cursor.step - 1)
+        if position is None:
             raise RuntimeError('generator() belongs to a step of an epoch iterator; it was called '
                                'outside of one')
+        epoch, step = position
         return rng.generator(self.seed, epoch, step, rng.key_of(self._random_name()))
 
     def _random_name(self) -> str:

@@ -6,9 +6,8 @@ import tracemalloc
 
 import numpy
 import pytest
-from picklable_itertools import imap, iter_
-from picklable_itertools.extras import partition_all
 
+from fuel._itertools import imap, iter_, partition_all
 from fuel.exceptions import StateError
 from fuel.schemes import (
     BatchScheme,

@@ -237,3 +237,27 @@ def test_global_random_state_is_left_alone():
     numbers(Noise(DataStream(IndexableDataset(numpy.arange(4)),
                              iteration_scheme=ShuffledScheme(4, 2))))
     assert numpy.random.get_state()[1].tobytes() == before
+
+
+class Drawing(Transformer):
+    """Overrides get_data and gives a number of its own for each two steps below."""
+
+    produces_examples = True
+
+    def get_data(self, request=None):
+        next(self.child_epoch_iterator)
+        next(self.child_epoch_iterator)
+        return (self.generator().integers(1 << 60),)
+
+
+def test_random_numbers_where_get_data_is_overridden():
+    def make():
+        return Drawing(Noise(DataStream(IndexableDataset({'x': numpy.arange(8)}),
+                                        iteration_scheme=SequentialExampleScheme(8))))
+    drawn = numbers(make())
+    assert len({number for epoch in drawn for number in epoch}) == 8
+    name = f'{Drawing.__qualname__}:0'
+    assert drawn[1][2] == rng.generator(1, 1, 2, rng.key_of(name)).integers(1 << 60)
+    assert numbers(make()) == drawn
+    with pytest.raises(RuntimeError, match='belongs to a step'):
+        make().generator()
