@@ -1,9 +1,11 @@
 """Builds the Cython extensions; everything else about the package stands in setup.cfg."""
+from pathlib import Path
+
 import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-KERNELS = ['gather']
+KERNELS = sorted(path.stem for path in Path(__file__).parent.glob('fuel/_kernels/*.pyx'))
 
 extensions = cythonize([
     Extension(

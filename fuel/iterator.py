@@ -8,7 +8,7 @@ from fuel._types import Batch, Request
 from fuel.exceptions import SupersededIteratorError
 from fuel.schemes.requests import CountedRequests, NoRequests, RequestIterator
 
-__all__ = ['DataIterator', 'EpochCursor', 'by_source']
+__all__ = ['DataIterator', 'EndedIterator', 'EpochCursor', 'by_source']
 
 
 class EpochCursor:
@@ -150,6 +150,16 @@ class DataIterator(Iterator[Any]):
                        else self.data_stream.get_data(request))
         return data
 
+    def rewind(self, count: int) -> bool:
+        """Go back steps, so that they are taken again, if that can be done at no cost.
+
+        Returns
+        -------
+        bool
+            Whether it was done.
+        """
+        return False
+
     def state_dict(self) -> dict[str, Any]:
         """Return where this iterator stands, as plain data.
 
@@ -159,3 +169,23 @@ class DataIterator(Iterator[Any]):
             Can be loaded by the stream's `load_state_dict`.
         """
         return self.data_stream.state_of(self)  # type: ignore[no-any-return]
+
+
+class EndedIterator(Iterator[Any]):
+    """Stands for the rest of an epoch of which nothing was left when it was saved.
+
+    Parameters
+    ----------
+    data_stream : AbstractDataStream
+        The stream, which had come to the end of an epoch that one around it had not finished.
+    """
+
+    def __init__(self, data_stream: Any) -> None:
+        self.data_stream = data_stream
+
+    def __next__(self) -> Any:
+        raise StopIteration
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state of the stream."""
+        return self.data_stream.state_dict()  # type: ignore[no-any-return]

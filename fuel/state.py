@@ -6,7 +6,7 @@ from typing import Any
 from fuel._types import JSON, State
 from fuel.exceptions import StateError
 
-__all__ = ['VERSION', 'checked', 'new_state']
+__all__ = ['VERSION', 'checked', 'finished', 'new_state']
 
 VERSION = 1
 
@@ -42,3 +42,10 @@ def checked(owner: object, state: Any) -> State:
         raise StateError(f'expected the state of a {name}; got that of a {state["class"]}. Build '
                          'the same chain of streams as the one that was saved.')
     return state
+
+
+def finished(state: State) -> bool:
+    """Tell whether a stream was at the end of an epoch, or before its first, when it was saved."""
+    while 'done' not in state:
+        state = state['data_stream']
+    return bool(state['done'])

@@ -8,21 +8,29 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from fuel._kernels import reference
 from fuel._types import AnyArray
 
 __all__ = ['BACKEND', 'gather_rows']
 
 
-def _chosen() -> tuple[str, Any]:
-    """Return the name of the kernels to use, and a name space that has them."""
-    if os.environ.get('FUEL_KERNELS', 'compiled') != 'python':
-        try:
-            return 'compiled', importlib.import_module('fuel._kernels.gather')
-        except ModuleNotFoundError:  # installed without a C compiler
-            pass
-    return 'python', reference
+def _is_built() -> bool:
+    """Tell whether the compiled kernels are there; without a C compiler they are not."""
+    try:
+        importlib.import_module('fuel._kernels.gather')
+    except ModuleNotFoundError:
+        return False
+    return True
 
 
-BACKEND, _kernels = _chosen()
-gather_rows: Callable[[AnyArray, AnyArray], AnyArray] = _kernels.gather_rows
+BACKEND = ('compiled' if os.environ.get('FUEL_KERNELS', 'compiled') != 'python' and _is_built()
+           else 'python')
+
+
+def _kernel(module: str, name: str) -> Callable[..., Any]:
+    """Return a kernel, compiled or in numpy."""
+    folder = 'fuel._kernels' if BACKEND == 'compiled' else 'fuel._kernels.reference'
+    function: Callable[..., Any] = getattr(importlib.import_module(f'{folder}.{module}'), name)
+    return function
+
+
+gather_rows: Callable[[AnyArray, AnyArray], AnyArray] = _kernel('gather', 'gather_rows')

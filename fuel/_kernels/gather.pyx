@@ -104,7 +104,7 @@ cdef gather(cnp.ndarray source, const index_t *indices, Py_ssize_t count, Py_ssi
 
 
 def gather_rows(cnp.ndarray source not None, cnp.ndarray indices not None):
-    """Return chosen rows of an array; see :func:`fuel._kernels.reference.gather_rows`."""
+    """Return chosen rows of an array; see `fuel._kernels.reference.gather`."""
     if cnp.PyArray_NDIM(source) < 1:
         raise TypeError('expected a source of at least one axis; got a scalar')
     cdef int kind = cnp.PyArray_TYPE(indices)
@@ -134,4 +134,4 @@ def gather_rows(cnp.ndarray source not None, cnp.ndarray indices not None):
                                count, size)
 
 
-from fuel._kernels.reference import gather_rows as _gather_slowly  # noqa: E402
+from fuel._kernels.reference.gather import gather_rows as _gather_slowly  # noqa: E402

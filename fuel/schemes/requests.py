@@ -80,6 +80,10 @@ class RequestIterator(ABC, Iterator[Request]):
         """Put back the request that was drawn last; it will be the next one again."""
         self.position -= 1
 
+    def rewind(self, count: int) -> bool:
+        """Put back several requests, where that can be done; tell whether it was."""
+        return False
+
     def start_state(self) -> JSON:
         """Describe in plain data how the epoch started; see `IterationScheme.state_dict`."""
         return {}
@@ -224,6 +228,11 @@ class IndexRequests(RequestIterator):
                 return slice(part.start, part.stop)
             return list(part)
         return part
+
+    def rewind(self, count: int) -> bool:
+        """Put back several requests."""
+        self.position -= count
+        return True
 
     def skip(self, count: int) -> None:
         """Pass over requests, at most to the end."""

@@ -42,6 +42,7 @@ class ShuffledRequests(IndexRequests):
         self._rng_state = random_state.capture(rng)
         # Of a generator whose state cannot be read, a copy is kept.
         self._rng_copy = copy.deepcopy(rng) if self._rng_state is None else None
+        self._encoded: JSON = None  # kept, since states may be taken at every step
         self._shuffled: AnyArray | None = self._shuffle(rng)
 
     def _shuffle(self, rng: Any) -> AnyArray:
@@ -77,7 +78,9 @@ class ShuffledRequests(IndexRequests):
         """Return the numbers of the walk and the state of the generator before it shuffled."""
         state = super().start_state()
         if self._rng_state is not None:
-            state['rng'] = random_state.encode(self._rng_state)
+            if self._encoded is None:
+                self._encoded = random_state.encode(self._rng_state)
+            state['rng'] = self._encoded
         return state
 
     def finish(self) -> None:
@@ -85,7 +88,7 @@ class ShuffledRequests(IndexRequests):
         self._shuffled = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, '_shuffled': None}
+        return {**self.__dict__, '_shuffled': None, '_encoded': None}
 
 
 def _generator(rng: Any) -> Any:

@@ -215,7 +215,8 @@ def _paired_order(columns: Sequence[Sequence[_Rows]]) -> IndexArray:
     example = numpy.zeros(len(split), dtype=numpy.int64)       # equal numbers for equal examples
     for column in table:
         _, rank = numpy.unique(column, return_inverse=True)
-        _, example = numpy.unique(example * (rank.max(initial=0) + 1) + rank, return_inverse=True)
+        ranks = int(numpy.max(rank)) + 1 if len(rank) else 1
+        _, example = numpy.unique(example * ranks + rank, return_inverse=True)
     _, earliest = numpy.unique(example, return_index=True)
     kept = numpy.flatnonzero(split == split[earliest][example])
     return kept[numpy.argsort(table[0][kept], kind='stable')]

@@ -34,6 +34,13 @@ class SourceIterator(DataIterator):
     def _is_superseded(self) -> bool:
         return self._shares_state and super()._is_superseded()
 
+    def rewind(self, count: int) -> bool:
+        """Go back steps; see `DataIterator.rewind`."""
+        requests = self.cursor.requests
+        if self.cursor.data_state is not None or not self._direct:
+            return False
+        return requests.rewind(count)
+
     def _draw(self, cursor: EpochCursor) -> Batch:
         if not self._direct:
             return super()._draw(cursor)

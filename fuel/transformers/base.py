@@ -11,7 +11,7 @@ from fuel import state as saved
 from fuel._types import Batch, Request, State
 from fuel.config_parser import config
 from fuel.exceptions import StateError
-from fuel.iterator import DataIterator, EpochCursor
+from fuel.iterator import DataIterator, EndedIterator, EpochCursor
 from fuel.streams.base import AbstractDataStream
 
 __all__ = ['AgnosticTransformer', 'Transformer', 'TransformerIterator']
@@ -32,6 +32,12 @@ class TransformerIterator(DataIterator):
 
     def _is_superseded(self) -> bool:
         return False
+
+    def rewind(self, count: int) -> bool:
+        """Go back steps; see `DataIterator.rewind`."""
+        # What a transformer keeps of its own cannot be taken back.
+        stateless = type(self.data_stream)._state is AbstractDataStream._state
+        return stateless and isinstance(self.child, DataIterator) and self.child.rewind(count)
 
     def _draw(self, cursor: EpochCursor) -> Batch:
         data = next(self.child)
@@ -173,11 +179,22 @@ class Transformer(AbstractDataStream):
             but the iterators of a subclass that overrides `get_data` share its position, and the
             older one raises `SupersededIteratorError` as soon as it is used again.
         """
-        child = self.child_epoch_iterator = self.data_stream.get_epoch_iterator()
+        child = self.child_epoch_iterator = self._start_child()
         if not self._maps_steps():
             return super().get_epoch_iterator(as_dict=as_dict)
         cursor = child.cursor if isinstance(child, DataIterator) else self._next_cursor()
         return TransformerIterator(self, child, as_dict, cursor)
+
+    def _start_child(self) -> Iterator[Any]:
+        """Return an iterator over the wrapped stream, for a new epoch or one that is taken up."""
+        if self._loaded is not None:
+            below_finished = saved.finished(self._loaded['data_stream'])
+            if not self._loaded['done'] and below_finished:
+                return EndedIterator(self.data_stream)
+            if self._loaded['done'] and not below_finished:
+                # The epoch of the wrapped stream was left before its end.
+                self.data_stream.get_epoch_iterator()
+        return self.data_stream.get_epoch_iterator()  # type: ignore[no-any-return]
 
     def get_data(self, request: Request = None) -> Batch:
         """Return the next data of the newest epoch.
@@ -316,7 +333,7 @@ class Transformer(AbstractDataStream):
                     'step to step; define _state and _load_state (return an empty dict if it '
                     'keeps nothing), or pickle the pair (stream, epoch iterator)')
             entries = self._position_of(cursor)
-        elif not (child is None or isinstance(child, DataIterator)):
+        elif not (child is None or isinstance(child, (DataIterator, EndedIterator))):
             raise StateError(
                 f'the epoch iterator of {type(self.data_stream).__name__} is a '
                 f'{type(child).__name__}, whose position cannot be told; return a DataIterator '

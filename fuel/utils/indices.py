@@ -102,7 +102,7 @@ def check_range(indices: IndexArray, num_examples: int) -> None:
     """
     # Seen without their sign, negative numbers are huge: one pass finds both kinds of error.
     unsigned = indices.view(_UINT32 if indices.dtype.itemsize == 4 else _UINT64)
-    if indices.size and numpy.maximum.reduce(unsigned) >= num_examples:
+    if indices.size and unsigned.max() >= num_examples:
         wrong = indices[(indices < 0) | (indices >= num_examples)]
         _refuse_index(int(wrong[0]), num_examples)
 

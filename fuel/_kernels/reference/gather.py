@@ -1,4 +1,4 @@
-"""The kernels in numpy: same signatures, same results, same errors."""
+"""Rows of an array, gathered with numpy."""
 from __future__ import annotations
 
 import numpy
@@ -35,8 +35,7 @@ def gather_rows(source: AnyArray, indices: AnyArray) -> AnyArray:
     if indices.ndim != 1 or indices.dtype not in (numpy.int32, numpy.int64):
         raise TypeError('expected a vector of int32 or int64 indices; got '
                         f'{indices.ndim} axes of {indices.dtype}')
-    outside = (indices < 0) | (indices >= len(source))
-    if outside.any():
-        raise IndexError(f'row {indices[outside.argmax()]} is out of range for '
-                         f'{len(source)} rows')
+    outside = indices[(indices < 0) | (indices >= len(source))]
+    if len(outside):
+        raise IndexError(f'row {outside[0]} is out of range for {len(source)} rows')
     return source[indices]
