@@ -5,12 +5,13 @@ the twins instead.
 """
 import importlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from fuel._types import AnyArray
 
-__all__ = ['BACKEND', 'gather_rows']
+__all__ = ['BACKEND', 'gather_rows', 'pad_rows', 'permuted', 'resize_window', 'scale_cast',
+           'sliding_windows', 'window_batch_bchw']
 
 
 def _is_built() -> bool:
@@ -34,3 +35,13 @@ def _kernel(module: str, name: str) -> Callable[..., Any]:
 
 
 gather_rows: Callable[[AnyArray, AnyArray], AnyArray] = _kernel('gather', 'gather_rows')
+window_batch_bchw: Callable[[AnyArray, AnyArray, AnyArray, AnyArray], None] = _kernel(
+    'crop', 'window_batch_bchw')
+resize_window: Callable[[AnyArray, tuple[int, int, int, int], AnyArray], None] = _kernel(
+    'resize', 'resize_window')
+scale_cast: Callable[..., AnyArray] = _kernel('scale_cast', 'scale_cast')
+pad_rows: Callable[[Sequence[Any], Any, Any], tuple[AnyArray, AnyArray]] = _kernel(
+    'pad', 'pad_rows')
+permuted: Callable[[AnyArray, int, int], AnyArray] = _kernel('permute', 'permuted')
+sliding_windows: Callable[[AnyArray, int, int, int], AnyArray] = _kernel(
+    'windows', 'sliding_windows')
