@@ -11,7 +11,8 @@ from typing import Any
 __all__ = ['AxisLabelsMismatchError', 'ChecksumError', 'ConfigurationError',
            'ConfigurationFileError', 'ConfigurationUnsetError', 'ConversionError', 'DataFileError',
            'DataFileNotFoundError', 'DataLayoutError', 'DownloadError', 'FuelError',
-           'MissingInputFiles', 'NeedURLPrefix', 'StateError', 'SupersededIteratorError']
+           'ImageDecodingError', 'MissingInputFiles', 'NeedURLPrefix', 'StateError',
+           'SupersededIteratorError', 'TooManyFailuresError']
 
 
 class FuelError(Exception):
@@ -62,6 +63,19 @@ class DataFileError(FuelError, OSError):
 
 class DataLayoutError(FuelError, ValueError):
     """The content of a data file is not arranged in the way that the library expects."""
+
+
+class ImageDecodingError(FuelError, OSError):
+    """Bytes cannot be decoded as an image: they are none, cut short, broken, or too large a one.
+
+    Parameters
+    ----------
+    message : str
+        Which image, and what is wrong with it.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
 
 
 class MissingInputFiles(FuelError, FileNotFoundError):
@@ -119,3 +133,7 @@ class SupersededIteratorError(FuelError, RuntimeError):
     Raised only where two epochs cannot run side by side, because the stream or its data set keeps
     a single position.
     """
+
+
+class TooManyFailuresError(FuelError, RuntimeError):
+    """More examples of an epoch were bad than the ceiling allows."""

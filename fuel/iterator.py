@@ -1,14 +1,20 @@
 """The iteration over one epoch of a stream, and where it stands."""
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 from fuel._types import Batch, Request
-from fuel.exceptions import SupersededIteratorError
+from fuel.exceptions import StateError, SupersededIteratorError
 from fuel.schemes.requests import CountedRequests, NoRequests, RequestIterator
 
-__all__ = ['DataIterator', 'EndedIterator', 'EpochCursor', 'by_source']
+__all__ = ['DataIterator', 'EndedIterator', 'EpochCursor', 'by_source', 'starts']
+
+
+_FOREIGN = ('{} makes its epoch iterators from requests of its own, so that its state cannot be '
+            'told in plain data; call super().get_epoch_iterator(), or pickle the pair (stream, '
+            'epoch iterator)')
 
 
 class EpochCursor:
@@ -30,38 +36,78 @@ class EpochCursor:
     ----------
     finished : bool
         Whether the epoch was iterated to its end.
+    is_foreign : bool
+        Whether the requests came from outside of the library, so that nobody here can start them
+        again.
+    is_rewindable : bool
+        Whether data can be had again by putting back the request for them.
+    ahead : list
+        Data that were read before their time, those of the next step last. Whoever takes them
+        counts up ``requests.position``; whoever takes back a step drops them.
     """
 
-    __slots__ = ('data_state', 'epoch', 'finished', 'requests')
+    __slots__ = ('ahead', 'data_state', 'epoch', 'finished', 'is_foreign', 'is_rewindable',
+                 'requests')
 
     def __init__(self, epoch: int, requests: RequestIterator, data_state: Any = None) -> None:
         self.epoch = epoch
         self.requests = requests
         self.data_state = data_state
         self.finished = False
+        self.is_foreign = False
+        self.is_rewindable = False
+        self.ahead: list[Batch] = []
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        return None, {**{name: getattr(self, name) for name in self.__slots__}, 'ahead': []}
 
     @property
     def step(self) -> int:
         """How many requests of the epoch were drawn."""
         return self.requests.position
 
-    def take_back(self) -> None:
-        """Go back a step whose data were not given out, so that it is taken again.
-
-        Only data that are asked for by requests can be had again.
-        """
-        if self.data_state is None and not isinstance(self.requests, NoRequests):
+    def take_back(self) -> bool:
+        """Go back a step whose data were not given out, if they can be had again; tell whether."""
+        if self.is_rewindable:
+            self.ahead.clear()
             self.requests.take_back()
+        return self.is_rewindable
 
     def finish(self) -> None:
         """Note that the epoch is over."""
         self.finished = True
+        self.ahead.clear()
         self.requests.finish()
+
+
+class _Starts:
+    """Tells whether an epoch iterator was made since somebody last looked.
+
+    Attributes
+    ----------
+    latest : int
+        Another number after each of them.
+    """
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self.latest = 0
+
+    def note(self) -> None:
+        """Note that an epoch iterator was made."""
+        self.latest = next(self._numbers)
+
+
+starts = _Starts()
 
 
 def by_source(stream: Any, data: Batch) -> dict[str, Any]:
     """Return the data of a step as a dict from source name to data."""
     sources = stream.sources
+    if data is None:
+        raise ValueError(f'{type(stream).__name__}: expected a tuple of {len(sources)} items, one '
+                         f'for each of the sources {sources}; got None. Is a return statement '
+                         'missing?')
     if len(data) != len(sources):
         raise ValueError(f'{type(stream).__name__}: expected {len(sources)} items, one for each '
                          f'of the sources {sources}; got {len(data)}')
@@ -99,10 +145,14 @@ class DataIterator(Iterator[Any]):
                 request_iterator = NoRequests()
             elif not isinstance(request_iterator, RequestIterator):
                 request_iterator = CountedRequests(request_iterator)
+            if getattr(data_stream, '_loaded_state', None) is not None:
+                raise StateError(_FOREIGN.format(type(data_stream).__name__))
             cursor = EpochCursor(getattr(data_stream, 'epochs_started', 0), request_iterator)
+            cursor.is_foreign = True
             data_stream.epochs_started = cursor.epoch + 1
         self.cursor = cursor
-        data_stream.cursor = cursor
+        data_stream.epoch_cursor = cursor
+        starts.note()
 
     @property
     def request_iterator(self) -> Iterator[Request] | None:
@@ -111,6 +161,13 @@ class DataIterator(Iterator[Any]):
         if isinstance(requests, NoRequests):
             return None
         return requests.iterator if isinstance(requests, CountedRequests) else requests
+
+    @request_iterator.setter
+    def request_iterator(self, iterator: Iterator[Request]) -> None:
+        self.cursor.ahead.clear()
+        self.cursor.requests = (iterator if isinstance(iterator, RequestIterator)
+                                else CountedRequests(iterator))
+        self.cursor.is_foreign = True
 
     @property
     def epoch(self) -> int:
@@ -127,11 +184,7 @@ class DataIterator(Iterator[Any]):
         if cursor.finished:
             raise StopIteration
         if self._is_superseded():
-            raise SupersededIteratorError(
-                f'epoch {cursor.epoch} of this {type(self.data_stream).__name__} was broken off at '
-                f'step {cursor.step}, when a newer epoch iterator was made: the stream keeps a '
-                'single position, so two epochs of it cannot run side by side. Use one stream '
-                'for each of them.')
+            self._refuse()
         try:
             data = self._draw(cursor)
         except StopIteration:
@@ -141,7 +194,15 @@ class DataIterator(Iterator[Any]):
 
     def _is_superseded(self) -> bool:
         """Tell whether the position that this iterator relies on was taken away from it."""
-        return getattr(self.data_stream, 'cursor', self.cursor) is not self.cursor
+        return getattr(self.data_stream, 'epoch_cursor', self.cursor) is not self.cursor
+
+    def _refuse(self) -> NoReturn:
+        """Say that this iterator was superseded."""
+        raise SupersededIteratorError(
+            f'epoch {self.epoch} of this {type(self.data_stream).__name__} was broken off at step '
+            f'{self.step}, when a newer epoch iterator was made: the stream keeps a single '
+            'position, so two epochs of it cannot run side by side. Use one stream for each of '
+            'them.')
 
     def _draw(self, cursor: EpochCursor) -> Batch:
         """Take a step, and return its data."""
@@ -149,6 +210,32 @@ class DataIterator(Iterator[Any]):
         data: Batch = (self.data_stream.get_data() if isinstance(cursor.requests, NoRequests)
                        else self.data_stream.get_data(request))
         return data
+
+    def take_into(self, taken: list[Any], count: int) -> None:
+        """Take several steps at once, for whoever needs the data of all of them.
+
+        Parameters
+        ----------
+        taken : list
+            The data are appended to it. Where a step fails, those of the steps before it are in
+            the list.
+        count : int
+            How many steps; fewer are taken at the end of the epoch only.
+        """
+        # Extending puts every entry into the list before it asks for the next one.
+        taken.extend(itertools.islice(self, count))
+
+    def take_rows_into(self, taken: list[Any], count: int) -> None:
+        """Take several steps of single examples at once, for whoever makes a batch of them.
+
+        Parameters
+        ----------
+        taken : list
+            Examples are appended to it, or `Rows` of several examples.
+        count : int
+            How many examples; fewer are taken at the end of the epoch only.
+        """
+        self.take_into(taken, count)
 
     def rewind(self, count: int) -> bool:
         """Go back steps, so that they are taken again, if that can be done at no cost.
@@ -168,6 +255,10 @@ class DataIterator(Iterator[Any]):
         dict
             Can be loaded by the stream's `load_state_dict`.
         """
+        if self._is_superseded():
+            self._refuse()
+        if self.cursor.is_foreign:
+            raise StateError(_FOREIGN.format(type(self.data_stream).__name__))
         return self.data_stream.state_of(self)  # type: ignore[no-any-return]
 
 

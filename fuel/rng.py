@@ -12,25 +12,88 @@ saved as JSON.
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import random
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy
 from numpy.random import Generator, Philox, RandomState, SeedSequence
 
 from fuel._types import JSON
 
-__all__ = ['capture', 'decode', 'encode', 'generator', 'key_of', 'rebuild', 'reinstate', 'running']
+__all__ = ['capture', 'decode', 'encode', 'generator', 'key_of', 'position_in',
+           'rebuild', 'reinstate', 'run_at', 'running']
+
+
+class Position(Protocol):
+    """Where a step stands: the number of its epoch, and how many steps were begun."""
+
+    @property
+    def epoch(self) -> int:
+        """The number of the epoch, from 0."""
+
+    @property
+    def step(self) -> int:
+        """The number of steps that were begun, the present one among them."""
+
 
 class _Running(threading.local):
-    """Which step this thread computes, as (epoch, step); whoever runs a step sets it."""
+    """Which step this thread computes, where that is not the newest one.
 
-    position: tuple[int, int] | None = None
+    A stream takes its newest epoch to be the one that runs. Whoever runs another one says so here,
+    and puts back what was there; see `run_at`.
+
+    Attributes
+    ----------
+    position : Position or None
+        Where the step stands.
+    streams : tuple of AbstractDataStream or None
+        The streams that this is meant for; all by default.
+    """
+
+    position: Position | None = None
+    streams: tuple[Any, ...] | None = None
 
 
 running = _Running()
+
+
+def run_at(position: Position, streams: tuple[Any, ...] | None, function: Callable[..., Any],
+           *args: Any) -> Any:
+    """Call a function that computes a step of other than the newest epoch.
+
+    Parameters
+    ----------
+    position : Position
+        Where the step stands.
+    streams : tuple of AbstractDataStream or None
+        The streams whose step it is; `None` for all.
+    function : callable
+        Called with the further arguments.
+
+    Returns
+    -------
+    object
+        What the function returns.
+    """
+    outer = running.position, running.streams
+    running.position, running.streams = position, streams
+    try:
+        return function(*args)
+    finally:
+        running.position, running.streams = outer
+
+
+def position_in(stream: Any) -> Position | None:
+    """Return where the step of a stream stands that this thread computes."""
+    position, streams = running.position, running.streams
+    if position is not None and (streams is None or any(stream is other for other in streams)):
+        return position
+    newest: Position | None = stream.epoch_cursor
+    return newest
 
 
 def key_of(name: str) -> int:
@@ -58,10 +121,15 @@ def generator(seed: int, epoch: int, step: int, key: int = 0) -> Generator:
     for name, number in (('seed', seed), ('epoch', epoch), ('step', step), ('key', key)):
         if number < 0:
             raise ValueError(f'expected a {name} of at least 0; got {number}')
-    # As a spawn key, since a long seed followed by a key could be told from no other pair else.
-    words = SeedSequence(seed, spawn_key=(key,)).generate_state(2, numpy.uint64)
     # The lowest counter word is left to the generator itself, which counts blocks with it.
-    return Generator(Philox(key=words, counter=[0, 0, step, epoch]))
+    return Generator(Philox(key=_words(seed, key), counter=[0, 0, step, epoch]))
+
+
+@functools.lru_cache(maxsize=256)
+def _words(seed: int, key: int) -> Any:
+    """Return what the generators of all steps have in common; it takes as long as the rest."""
+    # As a spawn key, since a long seed followed by a key could be told from no other pair else.
+    return SeedSequence(seed, spawn_key=(key,)).generate_state(2, numpy.uint64)
 
 
 def capture(rng: Any) -> Any:
@@ -77,13 +145,12 @@ def capture(rng: Any) -> Any:
     object or None
         Picklable; ``None`` for objects whose state cannot be read.
     """
-    if isinstance(rng, RandomState):
+    # A subclass may shuffle in a way of its own, and could not be made again.
+    if type(rng) is RandomState:
         return rng.get_state(legacy=False)
-    if isinstance(rng, Generator):
+    if type(rng) is Generator:
         return rng.bit_generator.state
-    if callable(getattr(rng, 'getstate', None)):
-        return rng.getstate()
-    return None
+    return rng.getstate() if type(rng) is random.Random else None
 
 
 def reinstate(rng: Any, state: Any) -> None:

@@ -1,6 +1,8 @@
 """The form of saved states: plain data with a version and the name of its owner."""
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterable
 from typing import Any
 
 from fuel._types import JSON, State
@@ -16,8 +18,8 @@ def new_state(owner: object, **entries: JSON) -> State:
     return {'version': VERSION, 'class': type(owner).__name__, **entries}
 
 
-def checked(owner: object, state: Any) -> State:
-    """Return a state after checking that it can be loaded into an object.
+def checked(owner: object, state: Any, entries: Iterable[str] = ()) -> State:
+    """Return a copy of a state after checking that it can be loaded into an object.
 
     Parameters
     ----------
@@ -25,6 +27,8 @@ def checked(owner: object, state: Any) -> State:
         What the state is for.
     state : dict
         What `new_state` returned for an object of the same class, perhaps by way of JSON.
+    entries : iterable of str, optional
+        What must be in it beside its version and class.
 
     Raises
     ------
@@ -41,7 +45,11 @@ def checked(owner: object, state: Any) -> State:
     if state['class'] != name:
         raise StateError(f'expected the state of a {name}; got that of a {state["class"]}. Build '
                          'the same chain of streams as the one that was saved.')
-    return state
+    missing = [entry for entry in entries if entry not in state]
+    if missing:
+        raise StateError(f'the state of a {name} lacks {", ".join(map(repr, missing))}; expected '
+                         f'the dict that state_dict() returns; got {state!r}')
+    return copy.deepcopy(state)
 
 
 def finished(state: State) -> bool:

@@ -8,7 +8,8 @@ A page is gone through from top to bottom, as a reader would type it, in a folde
   commands that need a network or change the machine, ``:class: fails`` those that end in an error;
 * other blocks with a ``:caption:`` are files, which are written under that name; files that are
   included are copied;
-* a Python block without one is refused, since nothing would check it.
+* a Python block without one is refused, since nothing would check it;
+* a ``picture`` must be one that ``docs/_ext/transformer_pictures.py`` draws.
 """
 import doctest
 import importlib
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import textwrap
 import types
+import xml.etree.ElementTree
 
 import pytest
 
@@ -279,6 +281,29 @@ def test_names_in_the_reference_exist(page):
             resolve(argument if argument.startswith('fuel') else f'{module}.{argument}')
         documented += 1
     assert documented or page == 'reference/index'
+
+
+@pytest.fixture
+def drawings(monkeypatch):
+    """Return the functions that draw the pictures of the pages, by name."""
+    monkeypatch.setattr(sys, 'dont_write_bytecode', True)
+    monkeypatch.syspath_prepend(DOCS / '_ext')
+    yield importlib.import_module('transformer_pictures').PICTURES
+    for name in ('transformer_pictures', 'drawing'):
+        sys.modules.pop(name, None)
+
+
+def test_pictures_of_pages_are_those_that_there_are(drawings):
+    shown = [name for page in PAGES for _, _, name, *_ in directives(read(page), 'picture')]
+    assert set(shown) == set(drawings)
+
+
+def test_pictures_can_be_drawn(drawings):
+    for name, drawing in drawings.items():
+        root = xml.etree.ElementTree.fromstring(drawing())
+        assert root.tag == '{http://www.w3.org/2000/svg}svg', name
+        assert drawing() == drawing(), f'{name} is another one each time'
+        assert drawing.__doc__, f'{name} has no words for those who do not see it'
 
 
 def test_change_fragments_have_proper_names():

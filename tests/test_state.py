@@ -18,7 +18,10 @@ class Other:
 def test_a_state_is_plain_data_with_version_and_owner():
     made = state.new_state(Stream(), epoch=3, child={'step': 2})
     assert made == {'version': 1, 'class': 'Stream', 'epoch': 3, 'child': {'step': 2}}
-    assert state.checked(Stream(), made) is made
+    loaded = state.checked(Stream(), made)
+    assert loaded == made
+    loaded['child']['step'] = 3
+    assert made['child']['step'] == 2
     assert state.checked(Stream(), json.loads(json.dumps(made))) == made
     assert state.VERSION == 1
 

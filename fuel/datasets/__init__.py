@@ -7,8 +7,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from fuel.datasets._containers import IndexableDataset, IterableDataset
 from fuel.datasets._dataset import Dataset
+from fuel.datasets._indexable import IndexableDataset
+from fuel.datasets._iterable import IterableDataset
 
 if TYPE_CHECKING:
     from fuel.datasets._h5py import H5PYDataset

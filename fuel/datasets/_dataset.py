@@ -67,8 +67,13 @@ class Dataset(ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if 'get_data' in cls.__dict__ and 'takes_index_arrays' not in cls.__dict__:
+        own = cls.__dict__
+        if 'get_data' in own and 'takes_index_arrays' not in own:
             cls.takes_index_arrays = False
+        # What a subclass does with states may not be fit for several of them.
+        if 'independent_states' not in own and not own.keys().isdisjoint(
+                ('open', 'close', 'reset', 'next_epoch', 'get_data')):
+            cls.independent_states = False
 
     def __init__(self, sources: Iterable[str] | None = None,
                  axis_labels: AxisLabels | None = None) -> None:

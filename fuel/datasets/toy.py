@@ -10,7 +10,7 @@ from numpy.random import RandomState
 
 from fuel._types import AnyArray
 from fuel.config_parser import config
-from fuel.datasets._containers import IndexableDataset
+from fuel.datasets._indexable import IndexableDataset
 
 __all__ = ['Spiral', 'SwissRoll']
 

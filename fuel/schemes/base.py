@@ -24,6 +24,11 @@ def positive_integer(value: Any, name: str, owner: object) -> int:
     return int(value)
 
 
+def _rank(cls: type, name: str) -> int:
+    """Return how far up the bases of a class the one is that defines a name."""
+    return next(place for place, base in enumerate(cls.__mro__) if name in base.__dict__)
+
+
 class IterationScheme(ABC):
     """Says which examples to visit, and in which order.
 
@@ -46,11 +51,10 @@ class IterationScheme(ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        # A subclass with an order of its own may visit other examples than its base does.
-        if 'get_request_iterator' in cls.__dict__:
-            for name in ('num_examples', 'num_requests'):
-                if name not in cls.__dict__:
-                    setattr(cls, name, None)
+        # A class with an order of its own may visit other examples than its base does.
+        for name in ('num_examples', 'num_requests'):
+            if _rank(cls, 'get_request_iterator') < _rank(cls, name):
+                setattr(cls, name, None)
 
     @abstractmethod
     def get_request_iterator(self) -> Iterator[Request]:
@@ -90,22 +94,35 @@ class IterationScheme(ABC):
 
     def load_state_dict(self, state: JSON) -> None:
         """Bring the scheme to where `state_dict` was called."""
-        if 'rng' in state:
-            rng = getattr(self, 'rng', None)
-            if rng is None:
-                raise StateError(f'the state was saved with a scheme that shuffles; '
-                                 f'{type(self).__name__} has no rng')
-            random_state.reinstate(rng, random_state.decode(state['rng']))
+        rng = getattr(self, 'rng', None)
+        shuffled = isinstance(state, dict) and 'rng' in state
+        if shuffled != (rng is not None):
+            name = type(self).__name__
+            raise StateError(
+                f'the state was saved with a scheme that shuffles; {name} has no rng' if shuffled
+                else f'the state was saved with a scheme without an rng; {name} has one')
+        if shuffled:
+            try:
+                random_state.reinstate(rng, random_state.decode(state['rng']))
+            except (TypeError, ValueError, KeyError) as error:
+                raise StateError(f'the state of the random generator was saved from another kind '
+                                 f'than the {type(rng).__name__} of this {type(self).__name__}: '
+                                 f'{error}') from None
 
-    def start(self) -> RequestIterator:
+    def start_epoch(self) -> RequestIterator:
         """Return the requests of the next epoch as an iterator that counts its position."""
         try:
-            state = self.state_dict()
+            # A scheme that is its own iterator has no start to which it could go back.
+            state = None if self._is_own_iterator() else self.state_dict()
         except StateError:
             state = None
         return self._counted(self.get_request_iterator(), state)
 
-    def resume(self, state: JSON, position: int) -> RequestIterator:
+    def _is_own_iterator(self) -> bool:
+        return (hasattr(type(self), '__next__')
+                and type(self).state_dict is IterationScheme.state_dict)
+
+    def resume_epoch(self, state: JSON, position: int) -> RequestIterator:
         """Return the requests of an epoch from some position on.
 
         Parameters
@@ -128,17 +145,26 @@ class IterationScheme(ABC):
         self.load_state_dict(state)
         requests = self._counted(self.get_request_iterator(), state)
         if isinstance(state, dict):
-            for key, now in (requests.start_state() or {}).items():
-                if key != 'rng' and state.get(key) != now:
+            start = requests.start_state() or {}
+            for key in sorted({*start, *state} - {'rng'}):
+                now = start.get(key)
+                if state.get(key) != now:
                     raise StateError(f'the state was saved with {key} {state.get(key)!r}; this '
                                      f'{type(self).__name__} has {now!r}')
         requests.skip(position)
+        if requests.position != position:
+            raise StateError(f'the state was saved after {position} requests of an epoch; an '
+                             f'epoch of this {type(self).__name__} has {requests.position}')
         return requests
 
-    @staticmethod
-    def _counted(iterator: Iterator[Request], state: JSON) -> RequestIterator:
-        return (iterator if isinstance(iterator, RequestIterator)
-                else CountedRequests(iterator, state))
+    def _counted(self, iterator: Iterator[Request], state: JSON) -> RequestIterator:
+        # The iterators of this package tell themselves how an epoch started. But a subclass may
+        # have drawn numbers before it called the method of its base, or may keep more.
+        ours = all(function.__module__.startswith('fuel.schemes.') for function in (
+            type(self).get_request_iterator, type(self).state_dict))
+        if ours and isinstance(iterator, RequestIterator):
+            return iterator
+        return CountedRequests(iterator, state)
 
 
 class BatchSizeScheme(IterationScheme):

@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from fuel._derived import derived
 from fuel._types import JSON, Request
 from fuel.exceptions import StateError
 from fuel.schemes.base import BatchSizeScheme, IterationScheme, positive_integer
@@ -152,24 +153,24 @@ class ConcatenatedScheme(IterationScheme):
                     f'({"examples" if scheme.requests_examples else "batches"})'
                     for scheme in self.schemes))
 
-    @property
+    @derived
     def requests_examples(self) -> bool:  # type: ignore[override]
         """Whether each request asks for a single example."""
         return self.schemes[0].requests_examples
 
-    @property
+    @derived
     def num_examples(self) -> int | None:  # type: ignore[override]
         """How many examples an epoch visits, where every part knows it."""
         return _total(scheme.num_examples for scheme in self.schemes)
 
-    @property
+    @derived
     def num_requests(self) -> int | None:  # type: ignore[override]
         """How many requests an epoch has, where every part knows it."""
         return _total(scheme.num_requests for scheme in self.schemes)
 
     def get_request_iterator(self) -> ConcatenatedRequests:
         """Start every part, and return an iterator over the requests of all of them."""
-        return ConcatenatedRequests([scheme.start() for scheme in self.schemes])
+        return ConcatenatedRequests([scheme.start_epoch() for scheme in self.schemes])
 
     def state_dict(self) -> JSON:
         """Return the states of the parts."""
@@ -180,12 +181,15 @@ class ConcatenatedScheme(IterationScheme):
         for scheme, part in zip(self.schemes, self._parts_of(state), strict=True):
             scheme.load_state_dict(part)
 
-    def resume(self, state: JSON, position: int) -> RequestIterator:
+    def resume_epoch(self, state: JSON, position: int) -> RequestIterator:
         """Return the requests of an epoch from some position on."""
         requests = ConcatenatedRequests([
-            scheme.resume(part, 0)
+            scheme.resume_epoch(part, 0)
             for scheme, part in zip(self.schemes, self._parts_of(state), strict=True)])
         requests.skip(position)
+        if requests.position != position:
+            raise StateError(f'the state was saved after {position} requests of an epoch; an '
+                             f'epoch of this ConcatenatedScheme has {requests.position}')
         return requests
 
     def _parts_of(self, state: JSON) -> list[JSON]:

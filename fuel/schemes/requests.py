@@ -41,16 +41,22 @@ def order_of(items: Any) -> AnyArray | None:
     if isinstance(items, range):
         ends = (abs(items.start), abs(items.stop))
         return numpy.arange(items.start, items.stop, items.step, dtype=narrowest(max(ends)))
-    if not isinstance(items, numpy.ndarray) and not all(
-            isinstance(item, (int, numpy.integer)) and not isinstance(item, bool)
-            for item in items):
+    try:
+        array = numpy.asarray(items)
+    except (ValueError, OverflowError):  # ragged, or too large
         return None
-    array = numpy.asarray(items)
     if array.ndim != 1 or array.dtype.kind not in 'iu':
         return None
     # numpy.abs would overflow on the smallest integer.
     largest = max(abs(int(array.min())), abs(int(array.max()))) if len(array) else 0
     return array.astype(narrowest(largest))
+
+
+def _compact(part: range) -> slice | list[int]:
+    """Return a range as a slice, where that means the same to a data set."""
+    if part.step == 1 and part.start >= 0:
+        return slice(part.start, part.stop)
+    return list(part)
 
 
 class RequestIterator(ABC, Iterator[Request]):
@@ -71,6 +77,22 @@ class RequestIterator(ABC, Iterator[Request]):
     def next_compact(self) -> Request:
         """Return the next request, perhaps as a slice or an integer array."""
         return next(self)
+
+    def coming(self, count: int) -> Request | None:
+        """Return the next requests for single examples as one request for all of them.
+
+        Parameters
+        ----------
+        count : int
+            How many; fewer are returned at the end.
+
+        Returns
+        -------
+        slice, list, ndarray or None
+            They stay the next ones. `None` where there are none, or where they are not known
+            beforehand or no plain indices.
+        """
+        return None
 
     def skip(self, count: int) -> None:
         """Pass over requests, at most to the end."""
@@ -223,11 +245,20 @@ class IndexRequests(RequestIterator):
     def next_compact(self) -> Request:
         """Return the next request: a slice for a run of indices, an array for others."""
         part = self._next_part()
+        return _compact(part) if isinstance(part, range) else part
+
+    def coming(self, count: int) -> Request | None:
+        """Return the next requests for single examples as one; see `RequestIterator.coming`."""
+        if self.batch_size is not None:
+            return None
+        part = self._order()[self.position:self.position + count]
+        if not len(part):
+            return None
         if isinstance(part, range):
-            if part.step == 1 and part.start >= 0:
-                return slice(part.start, part.stop)
-            return list(part)
-        return part
+            return _compact(part)
+        if isinstance(part, numpy.ndarray):
+            return part if part.ndim == 1 and part.dtype.kind in 'iu' else None
+        return list(part) if all(type(item) is int for item in part) else None
 
     def rewind(self, count: int) -> bool:
         """Put back several requests."""

@@ -1,6 +1,7 @@
 """Schemes that visit examples in the order given."""
 from __future__ import annotations
 
+from fuel._derived import derived
 from fuel.schemes.base import BatchScheme, IndexScheme
 from fuel.schemes.requests import IndexRequests
 
@@ -23,12 +24,12 @@ class SequentialScheme(BatchScheme):
     [[0, 1], [2, 3], [4]]
     """
 
-    @property
+    @derived
     def num_examples(self) -> int:  # type: ignore[override]
         """How many examples an epoch visits."""
         return len(self.indices)
 
-    @property
+    @derived
     def num_requests(self) -> int:  # type: ignore[override]
         """How many batches an epoch has."""
         return -(-len(self.indices) // self.batch_size)
@@ -52,12 +53,12 @@ class SequentialExampleScheme(IndexScheme):
     [0, 1, 2]
     """
 
-    @property
+    @derived
     def num_examples(self) -> int:  # type: ignore[override]
         """How many examples an epoch visits."""
         return len(self.indices)
 
-    @property
+    @derived
     def num_requests(self) -> int:  # type: ignore[override]
         """How many requests an epoch has: one for each example."""
         return len(self.indices)

@@ -1,6 +1,7 @@
 """Schemes that visit examples in random order, a new one for each epoch."""
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -9,7 +10,8 @@ import numpy
 from numpy.random import RandomState
 
 from fuel import rng as random_state
-from fuel._types import JSON, AnyArray
+from fuel._derived import derived
+from fuel._types import JSON, AnyArray, Request
 from fuel.config_parser import config
 from fuel.schemes.base import BatchScheme, IndexScheme
 from fuel.schemes.requests import IndexRequests, narrowest, order_of
@@ -40,8 +42,15 @@ class ShuffledRequests(IndexRequests):
         super().__init__(items, batch_size)
         self.sorted_indices = sorted_indices
         self._rng_state = random_state.capture(rng)
-        # Of a generator whose state cannot be read, a copy is kept.
-        self._rng_copy = copy.deepcopy(rng) if self._rng_state is None else None
+        # Of a generator whose state cannot be read, a copy is kept, or where there can be none
+        # (a module, say, or the random numbers of the operating system), the order itself.
+        self._rng_copy: Any = None
+        self._keeps_order = False
+        if self._rng_state is None:
+            with contextlib.suppress(Exception):
+                self._rng_copy = copy.deepcopy(rng)
+            # numpy copies its generators without the class that a subclass has.
+            self._keeps_order = type(self._rng_copy) is not type(rng)
         self._encoded: JSON = None  # kept, since states may be taken at every step
         self._shuffled: AnyArray | None = self._shuffle(rng)
 
@@ -51,7 +60,7 @@ class ShuffledRequests(IndexRequests):
         self._by_place = order is None
         if order is None:
             order = numpy.arange(len(self.items), dtype=narrowest(len(self.items)))
-        if self._rng_copy is None:
+        if self._rng_state is not None:
             rng.shuffle(order)
             return order
         listed = order.tolist()  # somebody's own shuffle may rely on a list
@@ -60,7 +69,7 @@ class ShuffledRequests(IndexRequests):
 
     def _order(self) -> AnyArray:
         if self._shuffled is None:
-            rng = (random_state.rebuild(self._rng_state) if self._rng_copy is None
+            rng = (random_state.rebuild(self._rng_state) if self._rng_state is not None
                    else copy.deepcopy(self._rng_copy))
             self._shuffled = self._shuffle(rng)
         return self._shuffled
@@ -74,13 +83,21 @@ class ShuffledRequests(IndexRequests):
             return part
         return sorted(part) if self._by_place else numpy.sort(part)
 
+    def coming(self, count: int) -> Request | None:
+        """Return the next requests for single examples as one; see `RequestIterator.coming`."""
+        request = super().coming(count)
+        return None if self._by_place else request
+
     def start_state(self) -> JSON:
         """Return the numbers of the walk and the state of the generator before it shuffled."""
         state = super().start_state()
-        if self._rng_state is not None:
-            if self._encoded is None:
-                self._encoded = random_state.encode(self._rng_state)
-            state['rng'] = self._encoded
+        if self.sorted_indices:
+            state['sorted_indices'] = True
+        if self._rng_state is None:
+            return None  # the order cannot be told
+        if self._encoded is None:
+            self._encoded = random_state.encode(self._rng_state)
+        state['rng'] = self._encoded
         return state
 
     def finish(self) -> None:
@@ -88,7 +105,10 @@ class ShuffledRequests(IndexRequests):
         self._shuffled = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, '_shuffled': None, '_encoded': None}
+        state = {**self.__dict__, '_encoded': None}
+        if not self._keeps_order:
+            state['_shuffled'] = None
+        return state
 
 
 def _generator(rng: Any) -> Any:
@@ -127,12 +147,12 @@ class ShuffledScheme(BatchScheme):
         self.rng = _generator(rng)
         self.sorted_indices = sorted_indices
 
-    @property
+    @derived
     def num_examples(self) -> int:  # type: ignore[override]
         """How many examples an epoch visits."""
         return len(self.indices)
 
-    @property
+    @derived
     def num_requests(self) -> int:  # type: ignore[override]
         """How many batches an epoch has."""
         return -(-len(self.indices) // self.batch_size)
@@ -163,12 +183,12 @@ class ShuffledExampleScheme(IndexScheme):
         super().__init__(examples)
         self.rng = _generator(rng)
 
-    @property
+    @derived
     def num_examples(self) -> int:  # type: ignore[override]
         """How many examples an epoch visits."""
         return len(self.indices)
 
-    @property
+    @derived
     def num_requests(self) -> int:  # type: ignore[override]
         """How many requests an epoch has: one for each example."""
         return len(self.indices)

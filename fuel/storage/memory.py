@@ -1,6 +1,7 @@
-"""Rows of what is in memory, copied out of it."""
+"""Rows of arrays and of other things that can be indexed, copied out of them."""
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy
@@ -9,7 +10,11 @@ from fuel._kernels import gather_rows
 from fuel._types import AnyArray
 from fuel.utils.indices import Positions
 
-__all__ = ['check_places', 'own_objects', 'take_rows']
+__all__ = ['own', 'own_objects', 'part_of', 'take', 'take_rows']
+
+
+# What a list of these has in it need not be copied.
+_UNCHANGING = frozenset({bool, bytes, complex, float, int, str, type(None)})
 
 
 def take_rows(rows: AnyArray, positions: Positions) -> Any:
@@ -25,7 +30,7 @@ def take_rows(rows: AnyArray, positions: Positions) -> Any:
     """
     if rows.dtype.hasobject:
         if isinstance(positions, numpy.ndarray):
-            check_places(positions, len(rows))
+            _check_places(positions, len(rows))
         return own_objects(rows[positions])
     if isinstance(rows, numpy.memmap):
         rows = rows.view(numpy.ndarray)  # what is given out has nothing to do with a file
@@ -33,7 +38,7 @@ def take_rows(rows: AnyArray, positions: Positions) -> Any:
         # Other subclasses may hold more than their rows, such as a mask.
         if type(rows) is numpy.ndarray:
             return gather_rows(rows, positions)
-        check_places(positions, len(rows))
+        _check_places(positions, len(rows))
         return rows[positions]
     taken = rows[positions]
     # A scalar of several fields is a view too.
@@ -53,7 +58,87 @@ def own_objects(taken: Any) -> Any:
     return taken
 
 
-def check_places(places: AnyArray, count: int) -> None:
+def _check_places(places: AnyArray, count: int) -> None:
     """Raise `IndexError` if a place is negative or past the end."""
     if places.size and (places.min() < 0 or places.max() >= count):
         raise IndexError(f'a place is out of range for {count} rows')
+
+
+def own(data: Any) -> Any:
+    """Return data that belong to the caller: arrays are copied, also those in lists and tuples."""
+    if isinstance(data, (numpy.ndarray, numpy.void)):
+        return own_objects(data) if data.dtype.hasobject else data.copy()
+    if type(data) in (list, tuple):
+        if _UNCHANGING.issuperset(map(type, data)):
+            return data[:]  # much faster for long sentences
+        return type(data)([own(entry) for entry in data])
+    return data
+
+
+def take(entry: Any, request: Positions) -> Any:
+    """Return chosen rows of something that can be indexed.
+
+    Parameters
+    ----------
+    entry : indexable
+        Of an array, and of an h5py data set, the result is an array; of anything else a list.
+    request : int, slice or ndarray of int32 or int64
+        As for `take_rows`.
+    """
+    if isinstance(entry, numpy.ndarray):
+        return take_rows(entry, request)
+    if isinstance(request, int):
+        return own(entry[request])
+    if isinstance(request, slice):
+        if _is_h5py(entry) or type(entry) in (list, _Part):
+            return own(entry[request])
+        # What becomes of a slice is for its owner to say, and rarely a list.
+        return _each(entry, range(request.start, request.stop, request.step or 1))
+    # What lists and the like make of negative places is not what is meant here.
+    _check_places(request, len(entry))
+    if _is_h5py(entry):
+        return _take_sorted(entry, request)
+    return _each(entry, request.tolist())
+
+
+def _each(entry: Any, places: Iterable[int]) -> list[Any]:
+    try:
+        return [own(entry[place]) for place in places]
+    except StopIteration as error:
+        # It would be taken for the end of the epoch.
+        raise RuntimeError(f'{type(entry).__name__} raised StopIteration when it was indexed'
+                           ) from error
+
+
+def _is_h5py(entry: Any) -> bool:
+    return isinstance(entry, _Part) or type(entry).__module__.partition('.')[0] == 'h5py'
+
+
+def _take_sorted(entry: Any, request: AnyArray) -> AnyArray:
+    """Take rows of an h5py data set, which wants them in increasing order and only once."""
+    places, back = numpy.unique(request, return_inverse=True)
+    rows: AnyArray = entry[places] if len(places) else entry[0:0]
+    return rows[back]
+
+
+def part_of(entry: Any, first: int, last: int) -> Any:
+    """Return the rows from `first` up to `last`; those of a file stay there."""
+    return _Part(entry, first, last) if _is_h5py(entry) else entry[first:last]
+
+
+class _Part:
+    """Some consecutive rows of an h5py data set, which are read when they are wanted."""
+
+    def __init__(self, entry: Any, first: int, last: int) -> None:
+        self._entry = entry
+        self._first = first
+        self._length = last - first
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, request: Any) -> Any:
+        if isinstance(request, slice):
+            start, stop, step = request.indices(self._length)
+            return self._entry[self._first + start:self._first + stop:step]
+        return self._entry[request + self._first]

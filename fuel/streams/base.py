@@ -5,12 +5,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from fuel import rng as random_state
 from fuel import state as saved
+from fuel._derived import derived
 from fuel._types import AxisLabels, Batch, Request, State
 from fuel.exceptions import StateError
 from fuel.iterator import DataIterator, EpochCursor
 from fuel.schemes.base import IterationScheme
-from fuel.schemes.requests import NoRequests, RequestIterator
+from fuel.schemes.requests import CountedRequests, NoRequests, RequestIterator
 
 __all__ = ['AbstractDataStream']
 
@@ -27,7 +29,7 @@ class AbstractDataStream(ABC):
 
     Attributes
     ----------
-    cursor : EpochCursor or None
+    epoch_cursor : EpochCursor or None
         Where the newest epoch stands; `None` before the first.
     epochs_started : int
         How many epochs were started.
@@ -38,14 +40,14 @@ class AbstractDataStream(ABC):
     """
 
     iteration_scheme: IterationScheme | None = None
-    cursor: EpochCursor | None = None
+    epoch_cursor: EpochCursor | None = None
     epochs_started: int = 0
 
     _sources: tuple[str, ...] | None = None
     _axis_labels: AxisLabels | None = None
     _produces_examples: bool | None = None
     # A state that was loaded and not yet gone on from.
-    _loaded: State | None = None
+    _loaded_state: State | None = None
 
     def __init__(self, iteration_scheme: IterationScheme | None = None,
                  axis_labels: AxisLabels | None = None) -> None:
@@ -102,12 +104,12 @@ class AbstractDataStream(ABC):
                              f'scheme, {type(self.iteration_scheme).__name__}')
         self._produces_examples = value
 
-    @property
+    @derived
     def num_examples(self) -> int | None:
         """How many examples an epoch has, where that is known."""
         return None
 
-    @property
+    @derived
     def num_batches(self) -> int | None:
         """How many batches an epoch has, where that is known."""
         return None
@@ -183,7 +185,7 @@ class AbstractDataStream(ABC):
 
     def _next_cursor(self) -> EpochCursor:
         """Return the start of the next epoch, or where a loaded state goes on."""
-        loaded = self._loaded
+        loaded = self._loaded_state
         if loaded is None or loaded['done']:
             cursor = EpochCursor(self.epochs_started, self._first_requests())
             self.epochs_started += 1
@@ -195,15 +197,20 @@ class AbstractDataStream(ABC):
             self.epochs_started = newest['epoch'] + 1
             if newest is not loaded and self.iteration_scheme is not None:
                 self.iteration_scheme.load_state_dict(newest['requests'])
-        self._loaded = None
+        self._loaded_state = None
         return cursor
 
     def _first_requests(self) -> RequestIterator:
-        return NoRequests() if self.iteration_scheme is None else self.iteration_scheme.start()
+        scheme: Any = self.iteration_scheme
+        if scheme is None:
+            return NoRequests()
+        if isinstance(scheme, IterationScheme):
+            return scheme.start_epoch()
+        return CountedRequests(scheme.get_request_iterator())
 
     def _resumed_requests(self, state: Any, step: int) -> RequestIterator:
         if self.iteration_scheme is not None:
-            return self.iteration_scheme.resume(state, step)
+            return self.iteration_scheme.resume_epoch(state, step)
         requests = NoRequests()
         requests.skip(step)
         return requests
@@ -212,6 +219,11 @@ class AbstractDataStream(ABC):
         """Describe a position in plain data."""
         scheme = self.iteration_scheme
         newest = self.epochs_started - 1
+        if (cursor is not None and cursor.is_foreign) or not isinstance(
+                scheme, (IterationScheme, type(None))):
+            raise StateError(f'{type(self).__name__} iterates by requests that come from outside '
+                             'of the library, so that its state cannot be told in plain data; '
+                             'pickle the pair (stream, epoch iterator)')
         if cursor is None or cursor.finished:
             return {'epoch': newest, 'step': 0, 'done': True,
                     'requests': None if scheme is None else scheme.state_dict()}
@@ -242,9 +254,9 @@ class AbstractDataStream(ABC):
         StateError
             A part of the stream keeps something that it cannot put into plain data.
         """
-        if self._loaded is not None:
-            return dict(self._loaded)
-        return saved.new_state(self, **self._position_of(self.cursor), **self._own_state())
+        if self._loaded_state is not None:
+            return dict(self._loaded_state)
+        return saved.new_state(self, **self._position_of(self.epoch_cursor), **self._own_state())
 
     def load_state_dict(self, state: State) -> None:
         """Go on from a state: the next call of `get_epoch_iterator` gives what was left.
@@ -259,19 +271,50 @@ class AbstractDataStream(ABC):
         StateError
             The state belongs to another kind of stream.
         """
-        state = saved.checked(self, state)
-        if 'own' in state:
-            self._load_state(state['own'])
-        self._loaded = state
-        self.cursor = None
+        state = self.checked_state(state)
+        self._load_own_state(state)
+        self._loaded_state = state
+        self.epoch_cursor = None
         if state['done']:
             self.epochs_started = state['epoch'] + 1
             if self.iteration_scheme is not None:
                 self.iteration_scheme.load_state_dict(state['requests'])
 
+    def checked_state(self, state: Any) -> State:
+        """Return a copy of a state, after checking that it can be loaded.
+
+        Raises
+        ------
+        StateError
+            It belongs to another kind of stream, or is not whole.
+        """
+        checked = saved.checked(self, state, ('epoch', 'step', 'done', 'requests'))
+        if (checked['requests'] is None) != (self.iteration_scheme is None):
+            having = ('with', 'without')
+            saved_without = checked['requests'] is None
+            raise StateError(
+                f'the state was saved {having[saved_without]} an iteration scheme; this '
+                f'{type(self).__name__} is {having[not saved_without]} one')
+        return checked
+
+    def _tells_own_state(self) -> bool:
+        """Tell whether the class says what it keeps beside its position."""
+        return type(self)._state is not AbstractDataStream._state
+
     def _own_state(self) -> dict[str, Any]:
-        state = self._state()
-        return {'own': state} if state else {}
+        # Through the class: programs of old may have an attribute of that name.
+        if self._tells_own_state():
+            state = type(self)._state(self)
+            return {'own': state} if state else {}
+        captured = random_state.capture(getattr(self, 'rng', None))
+        return {} if captured is None else {'rng': random_state.encode(captured)}
+
+    def _load_own_state(self, state: State) -> None:
+        if 'own' in state:
+            type(self)._load_state(self, state['own'])
+        if 'rng' in state:
+            random_state.reinstate(getattr(self, 'rng', None),
+                                   random_state.decode(state['rng']))
 
     def _state(self) -> dict[str, Any]:
         """Return, as plain data, what a subclass keeps from step to step beside its position."""

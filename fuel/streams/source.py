@@ -6,16 +6,28 @@ from collections.abc import Iterator
 from typing import Any
 
 from fuel import axes
+from fuel._derived import derived
 from fuel._types import AxisLabels, Batch, Request, State
-from fuel.iterator import DataIterator, EpochCursor
+from fuel.exceptions import StateError
+from fuel.iterator import DataIterator, EpochCursor, by_source
 from fuel.schemes.base import IterationScheme
-from fuel.schemes.requests import RequestIterator
+from fuel.schemes.requests import NoRequests, RequestIterator
 from fuel.streams.base import AbstractDataStream
+from fuel.streams.blocks import EXAMPLES, ROOM, bytes_of, rows_of
 
 __all__ = ['OUTSIDE_FAULTS', 'DataStream', 'SourceIterator']
 
 #: Errors that say nothing about the data themselves.
 OUTSIDE_FAULTS = (FileNotFoundError, PermissionError, ConnectionError, TimeoutError, MemoryError)
+
+
+def _takes_index_arrays(dataset: Any) -> bool:
+    """Tell whether whoever defines the `get_data` of a data set said that it takes arrays."""
+    if 'get_data' in getattr(dataset, '__dict__', ()):
+        return False
+    owner = next((base for base in type(dataset).__mro__ if 'get_data' in base.__dict__), object)
+    return bool(owner.__dict__.get('takes_index_arrays', False)
+                and getattr(dataset, 'takes_index_arrays', False))
 
 
 class SourceIterator(DataIterator):
@@ -26,34 +38,128 @@ class SourceIterator(DataIterator):
         dataset = data_stream.dataset
         # A subclass that overrides get_data is asked through it, and given plain requests.
         self._direct = type(data_stream).get_data is DataStream.get_data
-        self._compact = self._direct and bool(getattr(dataset, 'takes_index_arrays', False))
+        self._compact = self._direct and _takes_index_arrays(dataset)
+        cursor.is_rewindable = (self._direct and cursor.data_state is None
+                                and not isinstance(cursor.requests, NoRequests))
+        # The step whose data could not be reached the last time.
+        self._missed = -1
         self._shares_state = not (
             self._direct and (cursor.data_state is None
                               or getattr(dataset, 'independent_states', False)))
+        self._reads_ahead = (self._compact and cursor.data_state is None
+                             and bool(data_stream.produces_examples))
+        # How many examples to read together the next time.
+        self._ahead_size = 0
+
+    def __next__(self) -> Any:
+        cursor = self.cursor
+        ahead = cursor.ahead
+        if not ahead:
+            return super().__next__()
+        # Without any call in between, so that Ctrl-C finds all of it done or nothing.
+        data = ahead[-1]
+        cursor.requests.position += 1
+        del ahead[-1]
+        return by_source(self.data_stream, data) if self.as_dict else data
+
+    def take_into(self, taken: list[Any], count: int) -> None:
+        """Take several steps at once; see `DataIterator.take_into`."""
+        cursor = self.cursor
+        end = len(taken) + count
+        while self._reads_ahead and not self.as_dict and len(taken) < end:
+            ahead = cursor.ahead
+            number = min(len(ahead), end - len(taken))
+            if number:
+                # Without any call in between, as above.
+                taken += ahead[:-number - 1:-1]
+                cursor.requests.position += number
+                del ahead[-number:]
+            else:
+                before = len(taken)
+                super().take_into(taken, 1)  # reads the next ones, too
+                if len(taken) == before:
+                    return
+        super().take_into(taken, end - len(taken))
+
+    def take_rows_into(self, taken: list[Any], count: int) -> None:
+        """Take several steps at once, by source; see `DataIterator.take_rows_into`."""
+        cursor = self.cursor
+        if self._reads_ahead and not self.as_dict:
+            number = min(len(cursor.ahead), count)
+            self.take_into(taken, number)
+            count -= number
+            request = cursor.requests.coming(count) if count else None
+            rows = None if request is None else rows_of(self.data_stream.dataset, request)
+            if rows is not None:
+                # Without any call in between, as above.
+                number = rows.length
+                taken += (rows,)
+                cursor.requests.position += number
+                count -= number
+        if count:
+            self.take_into(taken, count)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, '_ahead_size': 0}
 
     def _is_superseded(self) -> bool:
         return self._shares_state and super()._is_superseded()
 
     def rewind(self, count: int) -> bool:
         """Go back steps; see `DataIterator.rewind`."""
-        requests = self.cursor.requests
-        if self.cursor.data_state is not None or not self._direct:
-            return False
-        return requests.rewind(count)
+        self.cursor.ahead.clear()
+        return self.cursor.is_rewindable and self.cursor.requests.rewind(count)
 
     def _draw(self, cursor: EpochCursor) -> Batch:
         if not self._direct:
             return super()._draw(cursor)
+        if self._ahead_size:
+            data = self._draw_ahead(cursor)
+            if data is not None:
+                return data
         request = cursor.requests.next_compact() if self._compact else next(cursor.requests)
         try:
-            data: Batch = self.data_stream.dataset.get_data(cursor.data_state, request)
+            data = self.data_stream.dataset.get_data(cursor.data_state, request)
         except BaseException as error:
             # Where the data are bad, there is no use in asking again. Where they could not be
             # reached, or somebody pressed Ctrl-C, they must not be lost.
-            if isinstance(error, OUTSIDE_FAULTS) or not isinstance(error, Exception):
+            # But a loop that goes on whatever happens must come to its end.
+            if not isinstance(error, Exception):
+                cursor.take_back()
+            elif isinstance(error, OUTSIDE_FAULTS) and self._missed != cursor.step:
+                self._missed = cursor.step
                 cursor.take_back()
             raise
+        if self._reads_ahead:
+            self._widen(data)
+        return data  # type: ignore[no-any-return]
+
+    def _draw_ahead(self, cursor: EpochCursor) -> Batch | None:
+        """Take a step and read those that come next, or return `None` where it cannot be done."""
+        request = cursor.requests.coming(self._ahead_size)
+        self._ahead_size = 0
+        if request is None:
+            self._reads_ahead = False
+            return None
+        rows = rows_of(self.data_stream.dataset, request)
+        if rows is None or not rows.length:
+            return None
+        ahead = rows.examples()
+        self._widen(ahead[0], len(ahead))
+        ahead.reverse()
+        data = ahead[-1]
+        cursor.requests.position += 1
+        del ahead[-1]
+        cursor.ahead = ahead
         return data
+
+    def _widen(self, example: Batch, size: int = 1) -> None:
+        """Read twice as many examples the next time, as far as there is room for them.
+
+        Who takes only a few does not pay for many.
+        """
+        size = min(2 * size, EXAMPLES, ROOM // max(bytes_of(example), 1))
+        self._ahead_size = size if size > 1 else 0
 
 
 class DataStream(AbstractDataStream):
@@ -78,12 +184,19 @@ class DataStream(AbstractDataStream):
 
     def __init__(self, dataset: Any, iteration_scheme: IterationScheme | None = None, *,
                  axis_labels: AxisLabels | None = None) -> None:
+        for name, value, what in (('get_data', dataset, 'a data set'),
+                                  ('get_request_iterator', iteration_scheme,
+                                   'an iteration scheme')):
+            if value is not None and not callable(getattr(value, name, None)):
+                raise TypeError(f'{type(self).__name__}: expected {what}; got '
+                                f'{type(value).__name__}')
         super().__init__(iteration_scheme=iteration_scheme, axis_labels=axis_labels)
         self.dataset = dataset
         if iteration_scheme is None:
             self.produces_examples = True
         self.data_state = dataset.open()
         self._fresh_state = True
+        self._is_closed = False
 
     @classmethod
     def default_stream(cls, dataset: Any, **kwargs: Any) -> Any:
@@ -119,21 +232,21 @@ class DataStream(AbstractDataStream):
         labels = getattr(self.dataset, 'axis_labels', None)
         return None if labels is None else dict(labels)
 
-    @property
+    @derived
     def num_examples(self) -> int | None:
         """How many examples an epoch has, where that is known."""
         if self.iteration_scheme is not None:
-            return self.iteration_scheme.num_examples
+            return getattr(self.iteration_scheme, 'num_examples', None)
         number = getattr(self.dataset, 'num_examples', None)
         # Some data sets say nan where they do not know.
         return None if number is None or number != number else int(number)
 
-    @property
+    @derived
     def num_batches(self) -> int | None:
         """How many batches an epoch has; `None` where that is not known, or for examples."""
         if self.iteration_scheme is None or self.produces_examples:
             return None
-        return self.iteration_scheme.num_requests
+        return getattr(self.iteration_scheme, 'num_requests', None)
 
     def get_data(self, request: Request = None) -> Batch:
         """Return data of the newest epoch.
@@ -152,14 +265,18 @@ class DataStream(AbstractDataStream):
 
     def close(self) -> None:
         """Close the data set."""
-        self.dataset.close(self.data_state)
+        if not self._is_closed:
+            self.dataset.close(self.data_state)
         self.data_state = None
         self._fresh_state = False
+        self._is_closed = True
 
     def reset(self) -> None:
         """Go back to a fresh state of the data set."""
-        self.data_state = self.dataset.reset(self.data_state)
+        self.data_state = (self.dataset.open() if self._is_closed
+                           else self.dataset.reset(self.data_state))
         self._fresh_state = True
+        self._is_closed = False
 
     def next_epoch(self) -> None:
         """Take the data set to its next epoch."""
@@ -180,7 +297,7 @@ class DataStream(AbstractDataStream):
             be opened more than once; where it cannot, the older iterator raises
             `SupersededIteratorError` as soon as it is used again.
         """
-        if self._loaded is None or self._loaded['done']:
+        if self._loaded_state is None or self._loaded_state['done']:
             self._open_epoch()
         cursor = self._next_cursor()
         cursor.data_state = self.data_state
@@ -190,9 +307,11 @@ class DataStream(AbstractDataStream):
         """Get the state of the data set for a new epoch."""
         if self._fresh_state:
             self._fresh_state = False
-        elif getattr(self.dataset, 'independent_states', False):
+        elif self._is_closed or (getattr(self.dataset, 'independent_states', False)
+                                 and type(self).next_epoch is DataStream.next_epoch):
             # The older state stays with the older iterator.
             self.data_state = self.dataset.open()
+            self._is_closed = False
         else:
             self.next_epoch()
 
@@ -200,7 +319,7 @@ class DataStream(AbstractDataStream):
 
     def _position_of(self, cursor: EpochCursor | None) -> dict[str, Any]:
         position = super()._position_of(cursor)
-        if not (cursor is None and self._fresh_state):
+        if cursor is not None or not (self._fresh_state or self._is_closed):
             data_state = self.data_state if cursor is None else cursor.data_state
             plain = self.dataset.state_to_plain(data_state, position['step'])
             if plain is not None:
@@ -226,11 +345,16 @@ class DataStream(AbstractDataStream):
 
     def _resumed_requests(self, state: Any, step: int) -> RequestIterator:
         requests = super()._resumed_requests(state, 0)
-        self._replace_data_state(self._loaded or {}, itertools.islice(requests, step))
+        self._replace_data_state(self._loaded_state or {}, itertools.islice(requests, step))
         requests.skip(step - requests.position)
+        if requests.position != step:
+            raise StateError(f'the state was saved after {step} requests of an epoch; an epoch of '
+                             f'this {type(self).__name__} has {requests.position}')
         return requests
 
     def _replace_data_state(self, state: State, answered: Iterator[Request]) -> None:
-        self.dataset.close(self.data_state)
+        if not self._is_closed:
+            self.dataset.close(self.data_state)
+        self._is_closed = False
         self.data_state = self.dataset.state_from_plain(state.get('dataset'), answered)
         self._fresh_state = False

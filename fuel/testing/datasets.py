@@ -102,7 +102,7 @@ def check_indexed_dataset(make_dataset: Callable[[], Any]) -> None:
         raise AssertionError(f'{request!r} is out of range for {count} examples, and accepted')
     for data in dataset.get_data(state, slice(None)):
         if isinstance(data, numpy.ndarray) and data.dtype != object:
-            data[...] = data.dtype.type()
+            data[...] = numpy.zeros((), data.dtype)
     assert_same([copied(dataset.get_data(state, place)) for place in range(count)], singles,
                 'after what was given out was written into')
     dataset.close(state)

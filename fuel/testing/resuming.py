@@ -59,13 +59,22 @@ def check_resume(make_stream: Callable[[], Any], epochs: int = 2, *, by_state: b
         expected.append(left)
         if by_state:
             payload = json.dumps(stream.state_dict())
-            cases.append(('state', pickle.dumps((make_stream if new_process else None, payload))))
+            cases.append(('state', _pickled_maker(make_stream if new_process else None, payload)))
             expected.append(left)
             _check_again(make_stream, payload, left, f'epoch {epoch}, step {step}')
     results = [_go_on(case, 2, make_stream) for case in cases]
     _compare(cases, results, expected, 'in this process')
     if new_process:
         _compare(cases, _in_new_process(cases, 2), expected, 'in a new process')
+
+
+def _pickled_maker(make_stream: Callable[[], Any] | None, payload: str) -> bytes:
+    try:
+        return pickle.dumps((make_stream, payload))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise AssertionError(
+            f'make_stream cannot be sent to a new process: {error}. Give a function of a module, '
+            'or check with new_process=False') from error
 
 
 def _stops(make_stream: Callable[[], Any], epochs: int) -> Any:

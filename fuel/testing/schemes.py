@@ -43,7 +43,7 @@ def check_scheme(make_scheme: Callable[[], Any], epochs: int = 3) -> None:
 
 def _check_epoch(make_scheme: Callable[[], Any], scheme: Any, ahead: list[list[Any]],
                  epoch: int) -> None:
-    requests = scheme.start()
+    requests = scheme.start_epoch()
     for step in range(len(ahead[epoch]) + 1):
         where = f'epoch {epoch}, request {step}'
         copy, rest = pickle.loads(pickle.dumps((scheme, requests)))
@@ -52,7 +52,7 @@ def _check_epoch(make_scheme: Callable[[], Any], scheme: Any, ahead: list[list[A
                     f'{where}, pickled, next epoch')
         state = json.loads(json.dumps(requests.start_state()))
         fresh = make_scheme()
-        rest = fresh.resume(state, step)
+        rest = fresh.resume_epoch(state, step)
         ensure(rest.position == step, f'{where}: resumed at {rest.position}')
         assert_same(list(rest), ahead[epoch][step:], f'{where}, from its state')
         assert_same(list(fresh.get_request_iterator()), ahead[epoch + 1],

@@ -163,10 +163,10 @@ def test_concatenated_scheme_with_one_generator_for_all_parts():
 
     straight = make()
     first, second = epoch(straight), epoch(straight)
-    requests = make().start()
+    requests = make().start_epoch()
     next(requests)
     fresh = make()
-    assert list(fresh.resume(requests.start_state(), 1)) == first[1:]
+    assert list(fresh.resume_epoch(requests.start_state(), 1)) == first[1:]
     assert epoch(fresh) == second
 
 

@@ -73,13 +73,13 @@ def test_wrong_numbers_of_folds(folds):
 
 
 def test_wrong_state():
-    state = ShuffledScheme(8, 4).start().start_state()
+    state = ShuffledScheme(8, 4).start_epoch().start_state()
     with pytest.raises(StateError, match='batch_size 4; this ShuffledScheme has 2'):
-        ShuffledScheme(8, 2).resume(state, 1)
+        ShuffledScheme(8, 2).resume_epoch(state, 1)
     with pytest.raises(StateError, match='examples 8; this ShuffledScheme has 9'):
-        ShuffledScheme(9, 4).resume(state, 1)
+        ShuffledScheme(9, 4).resume_epoch(state, 1)
     with pytest.raises(StateError, match='has no rng'):
-        SequentialScheme(8, 4).resume(state, 1)
+        SequentialScheme(8, 4).resume_epoch(state, 1)
 
 
 def test_iterator_as_examples_lasts_more_than_one_epoch():
@@ -148,7 +148,7 @@ class Endless(BatchSizeScheme):
 
 def test_scheme_that_is_its_own_iterator():
     scheme = Endless()
-    requests = scheme.start()
+    requests = scheme.start_epoch()
     assert [len(next(requests)) for _ in range(3)] == [2, 3, 1]
     scheme, requests = pickle.loads(pickle.dumps((scheme, requests)))
     assert len(next(requests)) == 2
@@ -209,8 +209,8 @@ class Rotating:
 
 def test_generator_whose_state_cannot_be_read_can_be_pickled():
     scheme = ShuffledScheme(5, 2, rng=Rotating())
-    scheme.start()
-    requests = scheme.start()
+    scheme.start_epoch()
+    requests = scheme.start_epoch()
     assert next(requests) == [2, 3]
     scheme, requests = pickle.loads(pickle.dumps((scheme, requests)))
     assert list(requests) == [[4, 0], [1]]

@@ -287,7 +287,7 @@ def test_pickled_pair_keeps_shared_references():
     next(iterator)
     other, resumed = pickle.loads(pickle.dumps((stream, iterator)))
     assert resumed.data_stream is other
-    assert resumed.cursor is other.cursor
+    assert resumed.cursor is other.epoch_cursor
     chain = Cast(stream, 'float32')
     pair = pickle.loads(pickle.dumps((chain, chain.get_epoch_iterator())))
     assert pair[1].child is pair[0].child_epoch_iterator
