@@ -3,6 +3,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '_ext'))
 
 from fuel import __version__
 
@@ -11,7 +12,8 @@ author = 'the developers of Fuel'
 copyright = author
 version = release = __version__
 
-extensions = ['sphinx.ext.autodoc', 'sphinx.ext.autosummary', 'sphinx.ext.mathjax', 'numpydoc']
+extensions = ['sphinx.ext.autodoc', 'sphinx.ext.autosummary', 'sphinx.ext.mathjax', 'numpydoc',
+              'pictures']
 exclude_patterns = ['_build', 'changes/next']
 default_role = 'autolink'
 language = 'en'

@@ -1,58 +1,24 @@
 """The bases of all transformers."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from numpy.random import Generator
 
 from fuel import rng
 from fuel import state as saved
+from fuel._derived import derived
 from fuel._types import Batch, Request, State
 from fuel.config_parser import config
 from fuel.exceptions import StateError
 from fuel.iterator import DataIterator, EndedIterator, EpochCursor
 from fuel.streams.base import AbstractDataStream
+from fuel.transformers.iterating import TransformerIterator, started_child
 
-__all__ = ['AgnosticTransformer', 'Transformer', 'TransformerIterator']
+__all__ = ['Transformer']
 
-
-class TransformerIterator(DataIterator):
-    """Iterates over one epoch of a transformer that maps each step to one.
-
-    It owns the iterator over the wrapped stream, so several of them live side by side.
-    """
-
-    def __init__(self, data_stream: Transformer, child: Iterator[Any], as_dict: bool,
-                 cursor: EpochCursor) -> None:
-        super().__init__(data_stream, as_dict=as_dict, cursor=cursor)
-        self.child = child
-        # Only an iterator of ours counts its steps.
-        self._counts = not isinstance(child, DataIterator)
-
-    def _is_superseded(self) -> bool:
-        return False
-
-    def rewind(self, count: int) -> bool:
-        """Go back steps; see `DataIterator.rewind`."""
-        # What a transformer keeps of its own cannot be taken back.
-        stateless = type(self.data_stream)._state is AbstractDataStream._state
-        return stateless and isinstance(self.child, DataIterator) and self.child.rewind(count)
-
-    def _draw(self, cursor: EpochCursor) -> Batch:
-        data = next(self.child)
-        if self._counts:
-            cursor.requests.skip(1)
-        running = rng.running
-        outer, running.position = running.position, (cursor.epoch, cursor.step - 1)
-        try:
-            return self.data_stream.transform(data)  # type: ignore[no-any-return]
-        except BaseException as error:
-            if not isinstance(error, Exception):  # Ctrl-C: the step is taken again later
-                cursor.take_back()
-            raise
-        finally:
-            running.position = outer
+_USUAL_SEED = 1
 
 
 class Transformer(AbstractDataStream):
@@ -76,10 +42,13 @@ class Transformer(AbstractDataStream):
     child_epoch_iterator : iterator or None
         The newest iterator over the wrapped stream.
     seed : int
-        What `generator` starts from; ``config.default_seed`` where it was not assigned.
+        What `generator` starts from; ``config.default_seed`` at the time of construction where
+        it was not assigned.
     """
 
-    data_stream: Any
+    data_stream: Any = None
+    #: The sources in the epoch under way, found out once for all its steps.
+    known_sources: tuple[str, ...] | None = None
     child_epoch_iterator: Any = None
     _seed: int | None = None
 
@@ -90,16 +59,19 @@ class Transformer(AbstractDataStream):
             raise TypeError(f'{type(self).__name__}: expected a data stream to wrap; got '
                             f'{data_stream!r}')
         self.data_stream = data_stream
+        self._seed = int(config.default_seed)
         if produces_examples is not None:
             self.produces_examples = produces_examples
 
     # What it says of its data.
 
     def _own_sources(self) -> tuple[str, ...]:
+        if self.data_stream is None:
+            return super()._own_sources()
         return tuple(self.data_stream.sources)
 
     def _own_axis_labels(self) -> Any:
-        labels = self.data_stream.axis_labels
+        labels = None if self.data_stream is None else self.data_stream.axis_labels
         return None if labels is None else self.output_axis_labels(labels)
 
     def output_axis_labels(self, labels: Any) -> Any:
@@ -121,7 +93,8 @@ class Transformer(AbstractDataStream):
     @property
     def produces_examples(self) -> bool:
         """Whether the transformer gives single examples, as opposed to batches."""
-        if self.iteration_scheme is None and self._produces_examples is None:
+        if (self.iteration_scheme is None and self._produces_examples is None
+                and self.data_stream is not None):
             return bool(self.data_stream.produces_examples)
         return super().produces_examples
 
@@ -133,20 +106,24 @@ class Transformer(AbstractDataStream):
         return bool(self.produces_examples == self.data_stream.produces_examples)
 
     def _maps_steps(self) -> bool:
-        """Tell whether each step of the wrapped stream gives one step, by way of `transform`."""
+        """Tell whether each step of the wrapped stream gives one, by way of `transform_step`."""
         return type(self).get_data is Transformer.get_data and self.iteration_scheme is None
 
-    @property
+    def _keeps_length(self) -> bool:
+        return (self._maps_steps() and self._keeps_kind()
+                and type(self).get_epoch_iterator is Transformer.get_epoch_iterator)
+
+    @derived
     def num_examples(self) -> int | None:
         """How many examples an epoch has, where that is known."""
-        if self._maps_steps() and self._keeps_kind():
+        if self._keeps_length():
             return self.data_stream.num_examples  # type: ignore[no-any-return]
         return None
 
-    @property
+    @derived
     def num_batches(self) -> int | None:
         """How many batches an epoch has, where that is known."""
-        if self._maps_steps() and self._keeps_kind():
+        if self._keeps_length():
             return self.data_stream.num_batches  # type: ignore[no-any-return]
         return None
 
@@ -183,18 +160,13 @@ class Transformer(AbstractDataStream):
         if not self._maps_steps():
             return super().get_epoch_iterator(as_dict=as_dict)
         cursor = child.cursor if isinstance(child, DataIterator) else self._next_cursor()
+        self._loaded_state = None
         return TransformerIterator(self, child, as_dict, cursor)
 
     def _start_child(self) -> Iterator[Any]:
         """Return an iterator over the wrapped stream, for a new epoch or one that is taken up."""
-        if self._loaded is not None:
-            below_finished = saved.finished(self._loaded['data_stream'])
-            if not self._loaded['done'] and below_finished:
-                return EndedIterator(self.data_stream)
-            if self._loaded['done'] and not below_finished:
-                # The epoch of the wrapped stream was left before its end.
-                self.data_stream.get_epoch_iterator()
-        return self.data_stream.get_epoch_iterator()  # type: ignore[no-any-return]
+        below = None if self._loaded_state is None else self._loaded_state['data_stream']
+        return started_child(self.data_stream, self._loaded_state, below)
 
     def get_data(self, request: Request = None) -> Batch:
         """Return the next data of the newest epoch.
@@ -215,18 +187,31 @@ class Transformer(AbstractDataStream):
         if self.child_epoch_iterator is None:
             raise ValueError(f'{type(self).__name__}.get_data was called before an epoch was '
                              'started; call get_epoch_iterator first')
-        child = self.child_epoch_iterator
-        data = next(child)
-        running = rng.running
-        outer = running.position
-        if isinstance(child, DataIterator):
-            running.position = (child.epoch, child.step - 1)
-        try:
-            return self.transform(data)
-        finally:
-            running.position = outer
+        return self.transform_step(next(self.child_epoch_iterator))
 
-    def transform(self, data: Batch) -> Batch:
+    def step_function(self) -> Callable[[Batch], Batch]:
+        """Return the function that `transform_step` comes to for the data of this stream.
+
+        What comes from the wrapped stream is of one kind in an epoch, so an iterator need not
+        look at it on every step.
+        """
+        examples = self.produces_examples
+        if (type(self).transform_step is not Transformer.transform_step
+                or 'transform_step' in self.__dict__
+                or examples != self.data_stream.produces_examples):
+            return self.transform_step
+        return self.transform_example if examples else self.transform_batch
+
+    def steps_after(self, changes: tuple[Callable[[Batch], Batch], ...],
+                    ) -> tuple[Callable[[Batch], Batch], ...]:
+        """Return the functions that data go through, those of the wrapped stream given.
+
+        By default `step_function` comes last. A transformer that can be done in one pass with the
+        one that it wraps puts one function in the place of two.
+        """
+        return (*changes, self.step_function())
+
+    def transform_step(self, data: Batch) -> Batch:
         """Change the data of one step, an example or a batch.
 
         Raises
@@ -277,17 +262,16 @@ class Transformer(AbstractDataStream):
         -------
         numpy.random.Generator
         """
-        position = rng.running.position
-        if not self._maps_steps():
-            # Such a stream counts its own steps, and the one that runs is the newest.
-            cursor = self.cursor
-            position = None if cursor is None or not cursor.step else (
-                cursor.epoch, cursor.step - 1)
-        if position is None:
+        position = self._running_position()
+        if position is None or not position.step:
             raise RuntimeError('generator() belongs to a step of an epoch iterator; it was called '
                                'outside of one')
-        epoch, step = position
-        return rng.generator(self.seed, epoch, step, rng.key_of(self._random_name()))
+        return rng.generator(self.seed, position.epoch, position.step - 1,
+                             rng.key_of(self._random_name()))
+
+    def _running_position(self) -> rng.Position | None:
+        """Return where the step stands that this thread computes."""
+        return rng.position_in(self)
 
     def _random_name(self) -> str:
         """Tell this transformer from others of its class in the chain below."""
@@ -303,8 +287,12 @@ class Transformer(AbstractDataStream):
 
     def state_of(self, iterator: DataIterator) -> State:
         """Return the state of the chain as one of its epoch iterators sees it."""
-        child = (iterator.child if isinstance(iterator, TransformerIterator)
-                 else self.child_epoch_iterator)
+        child = self.child_epoch_iterator
+        if isinstance(iterator, TransformerIterator):
+            child = iterator.child
+            if iterator.is_broken_off:
+                raise StateError('the last step was interrupted, and its data wait for the next '
+                                 'one; take that step before saving the state')
         return self._state_over(child, iterator.cursor)
 
     def state_dict(self) -> State:
@@ -320,18 +308,23 @@ class Transformer(AbstractDataStream):
         StateError
             A part of the chain keeps something that it cannot put into plain data.
         """
-        if self._loaded is not None:
-            return dict(self._loaded)
-        return self._state_over(self.child_epoch_iterator, self.cursor)
+        if self._loaded_state is not None:
+            return dict(self._loaded_state)
+        return self._state_over(self.child_epoch_iterator, self.epoch_cursor)
 
     def _state_over(self, child: Any, cursor: EpochCursor | None) -> State:
         entries: dict[str, Any] = {}
+        if self.data_stream is None:
+            raise StateError(f'this {type(self).__name__} wraps no stream, so that its state '
+                             'cannot be told; pickle the pair (stream, epoch iterator)')
+        overridden = [name for name in ('get_data', 'get_epoch_iterator')
+                      if getattr(type(self), name) is not getattr(Transformer, name)]
+        if overridden and not self._tells_own_state():
+            raise StateError(
+                f'{type(self).__name__} overrides {overridden[0]}, so it may keep something from '
+                'step to step; define _state and _load_state (return an empty dict if it keeps '
+                'nothing), or pickle the pair (stream, epoch iterator)')
         if not self._maps_steps():
-            if type(self)._state is AbstractDataStream._state:
-                raise StateError(
-                    f'{type(self).__name__} overrides get_data, so it may keep something from '
-                    'step to step; define _state and _load_state (return an empty dict if it '
-                    'keeps nothing), or pickle the pair (stream, epoch iterator)')
             entries = self._position_of(cursor)
         elif not (child is None or isinstance(child, (DataIterator, EndedIterator))):
             raise StateError(
@@ -354,31 +347,36 @@ class Transformer(AbstractDataStream):
         StateError
             The state belongs to another chain.
         """
-        state = saved.checked(self, state)
-        self.data_stream.load_state_dict(state['data_stream'])
+        state = self.checked_state(state)
         self.child_epoch_iterator = None
         if self._maps_steps():
-            self.cursor = None
-            if 'own' in state:
-                self._load_state(state['own'])
+            self._load_own_state(state)
+            self._loaded_state = state
+            self.epoch_cursor = None
         else:
             super().load_state_dict(state)
 
+    def checked_state(self, state: Any) -> State:
+        """Return a copy of a state, after checking that it can be loaded."""
+        checked: State = (saved.checked(self, state, ('data_stream',)) if self._maps_steps()
+                          else super().checked_state(state))
+        self._check_below(checked)
+        return checked
 
-class AgnosticTransformer(Transformer):
-    """A transformer that does the same to examples and to batches.
+    def _check_below(self, state: State) -> None:
+        """Check what a state has of the wrapped stream."""
+        saved.checked(self, state, ('data_stream',))
+        self.data_stream.checked_state(state['data_stream'])
 
-    Subclasses define `transform_any`.
-    """
+    def keeps_state(self) -> bool:
+        """Tell whether something is kept from step to step."""
+        return bool(super()._own_state())
 
-    def transform_any(self, data: Batch) -> Batch:
-        """Change an example or a batch: a tuple with one item for every source."""
-        raise NotImplementedError(f'{type(self).__name__} does not define transform_any')
+    def _own_state(self) -> dict[str, Any]:
+        # What one chain in a thousand has is not written down by all of them.
+        seed = {} if self.seed == _USUAL_SEED else {'seed': self.seed}
+        return {**super()._own_state(), **seed}
 
-    def transform_example(self, example: Batch) -> Batch:
-        """Change an example."""
-        return self.transform_any(example)
-
-    def transform_batch(self, batch: Batch) -> Batch:
-        """Change a batch."""
-        return self.transform_any(batch)
+    def _load_own_state(self, state: State) -> None:
+        super()._load_own_state(state)
+        self.seed = state.get('seed', _USUAL_SEED)

@@ -6,11 +6,12 @@ from typing import Any
 from fuel import axes
 from fuel._types import Batch as BatchOfSources
 from fuel._types import Request
-from fuel.collate import stacked
+from fuel.collate import Rows, batch_of
 from fuel.schemes.base import IterationScheme
+from fuel.schemes.combined import ConstantScheme
 from fuel.transformers.regrouping import Groups, RegroupingTransformer
 
-__all__ = ['Batch', 'Unpack']
+__all__ = ['Batch', 'Unpack', 'checked_length', 'lengths_of']
 
 
 class Batch(RegroupingTransformer):
@@ -60,34 +61,65 @@ class Batch(RegroupingTransformer):
     @property
     def num_examples(self) -> int | None:
         """How many examples an epoch has, where that is known."""
-        sizes = self._sizes()
-        return None if sizes is None else sum(sizes)
+        return self._lengths()[0]
 
     @property
     def num_batches(self) -> int | None:
         """How many batches an epoch has, where that is known."""
-        sizes = self._sizes()
-        return None if sizes is None else len(sizes)
+        return self._lengths()[1]
 
-    def _sizes(self) -> list[int] | None:
-        """Return the sizes of the batches of an epoch, where they are known."""
-        return None
+    def _lengths(self) -> tuple[int | None, int | None]:
+        return lengths_of(self.data_stream.num_examples, self.iteration_scheme, self.strictness)
 
     def regroup(self, groups: Groups, request: Request) -> BatchOfSources:
         """Return the next batch."""
         size = int(request)
-        examples: list[BatchOfSources] = []
-        try:
-            for _ in range(size):
-                examples.append(groups.draw())
-        except StopIteration:
-            if not examples or self.strictness == 1:
-                raise
+        entries, number = groups.draw_rows(size)
+        if number < size:
+            if not number or self.strictness == 1:
+                raise StopIteration
             if self.strictness == 2:
                 raise ValueError(f'Batch: expected {size} examples for the last batch of the '
-                                 f'epoch; got {len(examples)}. strictness=0 gives a short batch, '
-                                 'strictness=1 drops it.') from None
-        return tuple([stacked(items) for items in zip(*examples, strict=True)])
+                                 f'epoch; got {number}. strictness=0 gives a short batch, '
+                                 'strictness=1 drops it.')
+        return batch_of(entries)
+
+
+def lengths_of(available: int | None, scheme: IterationScheme | None,
+               strictness: int = 0) -> tuple[int | None, int | None]:
+    """Return how many examples and batches an epoch has, where that is known.
+
+    Parameters
+    ----------
+    available : int or None
+        How many examples there are to make batches of.
+    scheme : BatchSizeScheme
+        Gives the sizes of the batches.
+    strictness : {0, 1, 2}, optional
+        What is done with a last batch that is too short; see `Batch`.
+    """
+    if available is None or type(scheme) is not ConstantScheme:
+        return None, None
+    size = scheme.batch_size
+    wanted = scheme.num_examples if scheme.times is None else scheme.times * size
+    if wanted is not None and wanted <= available:
+        return wanted, -(-wanted // size)
+    # The examples come to an end before the requests.
+    whole, left = divmod(available, size)
+    if not left or strictness == 1:
+        return whole * size, whole
+    return (available, whole + 1) if strictness == 0 else (None, None)
+
+
+def checked_length(owner: RegroupingTransformer, batch: BatchOfSources) -> int:
+    """Return how many examples a batch has, after checking that all sources have as many."""
+    lengths = [len(source) for source in batch]
+    if len(set(lengths)) != 1:
+        raise ValueError(
+            f'{type(owner).__name__}: expected as many examples in every source; got ' + ', '.join(
+                f'{length} in {name!r}'
+                for name, length in zip(owner.data_stream.sources, lengths, strict=True)))
+    return lengths[0]
 
 
 class Unpack(RegroupingTransformer):
@@ -128,18 +160,33 @@ class Unpack(RegroupingTransformer):
 
     def regroup(self, groups: Groups, request: Request) -> BatchOfSources:
         """Return the next example."""
-        batch = groups.load()
-        length = len(batch[0])
-        while groups.used >= length:  # a batch may be empty
-            groups.drop()
-            batch = groups.load()
-            length = len(batch[0])
-        if not groups.used and any(len(source) != length for source in batch):
-            raise ValueError('Unpack: expected as many examples in every source; got ' + ', '.join(
-                f'{len(source)} in {name!r}'
-                for name, source in zip(self.sources, batch, strict=True)))
-        example = tuple([source[groups.used] for source in batch])
-        groups.used += 1
-        if groups.used == length:
+        batch = groups.group
+        if batch is None:
+            batch = self._load(groups)
+        used = groups.used
+        example = tuple([source[used] for source in batch])
+        groups.used = used = used + 1
+        if used == len(batch[0]):
             groups.drop()
         return example
+
+    def _load(self, groups: Groups) -> BatchOfSources:
+        """Return the next batch that is not empty, after looking at the lengths of its sources."""
+        while True:
+            batch: BatchOfSources = groups.load()
+            # The batch may be one of which some were used before it was drawn again.
+            if groups.used < checked_length(self, batch):
+                return batch
+            groups.drop()
+
+    def rows_ready(self, groups: Groups, count: int) -> Rows | None:
+        """Return the next examples of the present batch."""
+        batch, used = groups.group, groups.used
+        if batch is None:
+            return None
+        rows = Rows.of([source[used:used + count] for source in batch])
+        if rows is not None:
+            groups.used = used + rows.length
+            if groups.used == len(batch[0]):
+                groups.drop()
+        return rows

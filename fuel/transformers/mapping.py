@@ -71,10 +71,15 @@ class Mapping(Transformer):
 
     def _apply(self, data: Batch) -> Batch:
         given: Any = data
-        if self.mapping_accepts is dict:
+        if data is None or self.mapping_accepts is dict:
             given = by_source(self.data_stream, data)
         new_names = self.sources if self.add_sources is None else self.add_sources
-        image = self._ordered(self.mapping(given), new_names)
+        try:
+            returned = self.mapping(given)
+        except StopIteration as error:
+            # It would be taken for the end of the epoch.
+            raise RuntimeError('Mapping: the function raised StopIteration') from error
+        image = self._ordered(returned, new_names)
         if self.add_sources is None:
             return image
         if len(image) != len(new_names):

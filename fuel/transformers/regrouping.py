@@ -7,16 +7,20 @@ much of the group was used.
 """
 from __future__ import annotations
 
+import itertools
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
+
+from numpy.random import Generator
 
 from fuel import rng
 from fuel import state as saved
 from fuel._types import Batch, Request, State
+from fuel.collate import Rows, examples_in
 from fuel.exceptions import StateError
-from fuel.iterator import DataIterator, EndedIterator, EpochCursor
+from fuel.iterator import DataIterator, EndedIterator, EpochCursor, by_source
 from fuel.transformers.base import Transformer
 
 __all__ = ['Groups', 'RegroupingIterator', 'RegroupingTransformer']
@@ -37,9 +41,13 @@ class Groups:
         How many groups were used up before.
     used : int, optional
         How much of the group that comes first was used already.
+    epoch : int, optional
+        The number of the epoch.
 
     Attributes
     ----------
+    epoch : int
+        The number of the epoch, from 0.
     group : object or None
         The present group; `load` makes sure that there is one.
     number : int
@@ -49,16 +57,17 @@ class Groups:
     """
 
     def __init__(self, owner: RegroupingTransformer, child: Iterator[Any], number: int = 0,
-                 used: int = 0) -> None:
+                 used: int = 0, epoch: int = 0) -> None:
         self._owner = owner
         self.child = child
+        self.epoch = epoch
         self.group: Any = None
         self.number = number
         self.used = used
         # The state of the wrapped stream before the present group.
-        self._mark: State | None = None
+        self.mark: State | None = None
         # What was drawn in the present step, and what a failed step gave back.
-        self._drawn: list[Any] = []
+        self.drawn: list[Any] = []
         self._returned: deque[Any] = deque()
 
     def draw(self) -> Batch:
@@ -70,8 +79,52 @@ class Groups:
             The wrapped stream is at the end of its epoch.
         """
         data: Batch = self._returned.popleft() if self._returned else next(self.child)
-        self._drawn.append(data)
+        self.drawn.append(data)
         return data
+
+    def draw_up_to(self, count: int) -> list[Batch]:
+        """Return the next data of the wrapped stream, of several steps.
+
+        Parameters
+        ----------
+        count : int
+            Of how many; fewer are returned at the end of the epoch.
+        """
+        drawn = self.drawn
+        start = len(drawn)
+        while self._returned and len(drawn) < start + count:
+            drawn.append(self._returned.popleft())
+        missing = count - (len(drawn) - start)
+        if missing:
+            # Where a step fails, those before it are in the list, and are given back from there.
+            if isinstance(self.child, DataIterator):
+                self.child.take_into(drawn, missing)
+            else:
+                drawn.extend(itertools.islice(self.child, missing))
+        return drawn[start:]
+
+    def draw_rows(self, count: int) -> tuple[list[Batch | Rows], int]:
+        """Return the next examples of the wrapped stream, to make a batch of them.
+
+        Parameters
+        ----------
+        count : int
+            How many; fewer are returned at the end of the epoch.
+
+        Returns
+        -------
+        entries : list of tuple or Rows
+            Single examples, and several that lie together.
+        number : int
+            How many examples these are.
+        """
+        if self._returned or not isinstance(self.child, DataIterator):
+            examples = self.draw_up_to(count)
+            return list(examples), len(examples)
+        start = len(self.drawn)
+        self.child.take_rows_into(self.drawn, count)
+        entries = self.drawn[start:]
+        return entries, sum([entry.length if type(entry) is Rows else 1 for entry in entries])
 
     def load(self) -> Any:
         """Return the present group, after drawing it if there is none.
@@ -82,13 +135,13 @@ class Groups:
             The wrapped stream is at the end of its epoch.
         """
         if self.group is None:
-            self._mark = self._state_below()
+            self.mark = self._state_below()
             self.group = self._owner.draw_group(self)
         return self.group
 
     def drop(self) -> None:
         """Let go of the present group: all of it was used."""
-        self.group = self._mark = None
+        self.group = self.mark = None
         self.number += 1
         self.used = 0
 
@@ -103,12 +156,15 @@ class Groups:
 
     def settle(self) -> None:
         """Note that a step is over, and its data were given out."""
-        self._drawn.clear()
+        self.drawn.clear()
 
-    def give_back(self, interrupted: bool) -> None:
-        """Take back what a failed step had drawn, so that nothing of it is lost."""
-        self._returned.extendleft(reversed(self._drawn))
-        self._drawn.clear()
+    def give_back(self, begun: tuple[Any, ...], interrupted: bool) -> None:
+        """Go back to the start of a failed step, so that nothing that it had drawn is lost."""
+        child, *before = begun
+        if child is self.child:  # a new epoch below, once begun, is not taken back
+            self.group, self.number, self.used, self.mark = before
+        self._returned.extendleft(reversed(examples_in(self.drawn)))
+        self.drawn.clear()
         if interrupted and self._returned and isinstance(self.child, DataIterator) and (
                 self.child.rewind(len(self._returned))):
             self._returned.clear()
@@ -118,7 +174,7 @@ class Groups:
         entries = {name: value for name, value in (('group', self.number), ('used', self.used))
                    if value}
         if self.group is not None:
-            below = self._mark
+            below = self.mark
         elif self._returned:
             raise StateError('the last step failed, and parts of it wait for the next one; take '
                              'that step before saving the state')
@@ -140,25 +196,68 @@ class RegroupingIterator(DataIterator):
         self.groups = groups
 
     def _is_superseded(self) -> bool:
-        return False
+        return not self.data_stream.independent_epochs and super()._is_superseded()
 
-    def _draw(self, cursor: EpochCursor) -> Batch:
-        request = next(cursor.requests)
-        running = rng.running
-        outer, running.position = running.position, (cursor.epoch, cursor.step - 1)
+    def __next__(self) -> Any:
+        cursor = self.cursor
+        if cursor.finished:
+            raise StopIteration
+        stream, groups = self.data_stream, self.groups
+        if not stream.independent_epochs and self._is_superseded():
+            self._refuse()
+        begun = groups.child, groups.group, groups.number, groups.used, groups.mark
+        requests = cursor.requests
+        requested = False
         try:
-            data = self.data_stream.regroup(self.groups, request)
+            if stream.iteration_scheme is None:
+                request = None
+                requests.position += 1
+            else:
+                request = next(requests)
+            requested = True
+            data = (stream.regroup(groups, request) if stream.epoch_cursor is cursor
+                    else rng.run_at(cursor, (stream,), stream.regroup, groups, request))
         except StopIteration:
+            cursor.finish()
             raise
         except BaseException as error:
-            interrupted = not isinstance(error, Exception)
-            self.groups.give_back(interrupted)
-            cursor.requests.take_back()
+            if requested:
+                requests.take_back()
+            groups.give_back(begun, interrupted=not isinstance(error, Exception))
             raise
-        finally:
-            running.position = outer
-        self.groups.settle()
-        return data  # type: ignore[no-any-return]
+        if groups.drawn:
+            groups.drawn.clear()
+        return by_source(stream, data) if self.as_dict else data
+
+    def take_into(self, taken: list[Any], count: int) -> None:
+        """Take several steps at once; see `DataIterator.take_into`."""
+        self._take(taken, count, as_rows=False)
+
+    def take_rows_into(self, taken: list[Any], count: int) -> None:
+        """Take several steps at once, by source; see `DataIterator.take_rows_into`."""
+        self._take(taken, count, as_rows=True)
+
+    def _take(self, taken: list[Any], count: int, *, as_rows: bool) -> None:
+        cursor, stream = self.cursor, self.data_stream
+        if self.as_dict or stream.iteration_scheme is not None or self._is_superseded():
+            super().take_into(taken, count)
+            return
+        groups, requests = self.groups, cursor.requests
+        while count > 0 and not cursor.finished:
+            begun = groups.child, groups.group, groups.number, groups.used, groups.mark
+            try:
+                rows = stream.rows_ready(groups, count)
+                number = 0 if rows is None else rows.length
+                ready = () if rows is None else (rows,) if as_rows else rows.examples()
+                # Without any call in between, so that Ctrl-C finds all of it done or nothing.
+                taken += ready
+                requests.position += number
+            except BaseException:
+                groups.give_back(begun, interrupted=True)
+                raise
+            if not number:
+                super().take_into(taken, 1)
+            count -= number or 1
 
     def rewind(self, count: int) -> bool:
         """Go back steps; see `DataIterator.rewind`."""
@@ -172,6 +271,9 @@ class RegroupingTransformer(Transformer):
     wrapped stream. Between two steps they keep nothing but what `Groups` keeps for them; then
     pickling, `state_dict` and independent iterators work by themselves.
     """
+
+    #: Whether several epochs can be gone through side by side, where the wrapped stream can.
+    independent_epochs: ClassVar[bool] = True
 
     groups: Groups | None = None
 
@@ -203,6 +305,39 @@ class RegroupingTransformer(Transformer):
         """Draw what is held on to between steps: by default one step of the wrapped stream."""
         return groups.draw()
 
+    def rows_ready(self, groups: Groups, count: int) -> Rows | None:
+        """Return the examples of coming steps for which all is there already.
+
+        Defined where to give several at once costs less. A transformer with an iteration scheme
+        is not asked.
+
+        Parameters
+        ----------
+        groups : Groups
+            As for `regroup`; nothing may be drawn.
+        count : int
+            How many steps, at most.
+
+        Returns
+        -------
+        Rows or None
+            `None` where nothing is ready.
+        """
+        return None
+
+    def group_generator(self, groups: Groups) -> Generator:
+        """Return a random generator for the present group.
+
+        Its numbers depend on the seed, this transformer, the epoch and the number of the group; so
+        a group that is drawn again after a resume is put in the same random order.
+
+        Returns
+        -------
+        numpy.random.Generator
+        """
+        return rng.generator(self.seed, groups.epoch, groups.number,
+                             rng.key_of(f'{self._random_name()}:group'))
+
     def _maps_steps(self) -> bool:
         return False
 
@@ -224,11 +359,15 @@ class RegroupingTransformer(Transformer):
             Independent of other iterators over this stream, if those of the wrapped stream are.
         """
         child = self.child_epoch_iterator = self._start_child()
-        loaded = self._loaded if self._loaded and not self._loaded['done'] else {}
-        groups = self.groups = Groups(self, child, loaded.get('group', 0), loaded.get('used', 0))
+        loaded = self._loaded_state if self._loaded_state and not self._loaded_state['done'] else {}
         cursor = self._next_cursor()
+        groups = self.groups = Groups(self, child, loaded.get('group', 0), loaded.get('used', 0),
+                                      cursor.epoch)
         if not self._regroups():
             return DataIterator(self, as_dict=as_dict, cursor=cursor)
+        return self._new_iterator(groups, as_dict, cursor)
+
+    def _new_iterator(self, groups: Groups, as_dict: bool, cursor: EpochCursor) -> DataIterator:
         return RegroupingIterator(self, groups, as_dict, cursor)
 
     def get_data(self, request: Request = None) -> Batch:
@@ -247,6 +386,9 @@ class RegroupingTransformer(Transformer):
         if self.groups is None:
             raise ValueError(f'{type(self).__name__}.get_data was called before an epoch was '
                              'started; call get_epoch_iterator first')
+        if (request is None) != (self.iteration_scheme is None):
+            wanted = 'takes no requests' if request is not None else 'wants a request'
+            raise ValueError(f'{type(self).__name__} {wanted}; got {request!r}')
         data = self.regroup(self.groups, request)
         self.groups.settle()
         return data
@@ -258,11 +400,15 @@ class RegroupingTransformer(Transformer):
 
     def state_dict(self) -> State:
         """Return where the newest epoch iterator stands, as plain data; see `Transformer`."""
-        if self._loaded is not None:
-            return dict(self._loaded)
-        return self._state_with(self.groups, self.cursor)
+        if self._loaded_state is not None:
+            return dict(self._loaded_state)
+        return self._state_with(self.groups, self.epoch_cursor)
 
     def _state_with(self, groups: Groups | None, cursor: EpochCursor | None) -> State:
+        if not self._regroups() and not self._tells_own_state():
+            raise StateError(
+                f'{type(self).__name__} overrides get_data, so it may keep something from step to '
+                'step; define _state and _load_state, or pickle the pair (stream, epoch iterator)')
         position = self._position_of(cursor)
         if groups is None or cursor is None or cursor.finished:
             held: dict[str, Any] = {}

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy
 
+from fuel import failures
 from fuel._types import AnyArray, Batch
 from fuel.iterator import by_source
 from fuel.transformers.base import Transformer
@@ -73,11 +74,22 @@ class SourcewiseTransformer(Transformer):
 
     def _each(self, change: Callable[[Any, str], Any], data: Batch) -> Batch:
         which = self._which_sources
-        sources = self.sources
-        if len(data) != len(sources):
-            by_source(self, data)  # raises, and says what is wrong
-        return tuple([change(source, name) if which is None or name in which else source
-                      for source, name in zip(data, sources, strict=True)])
+        sources = self.known_sources or self.sources
+        if data is None or len(data) != len(sources):
+            by_source(self.data_stream, data)  # raises, and says what is wrong
+        result = []
+        for source, name in zip(data, sources, strict=True):
+            if which is None or name in which:
+                try:
+                    source = change(source, name)
+                except Exception as error:
+                    failures.mark_source(error, name)
+                    raise
+                if source is None:
+                    raise ValueError(f'{type(self).__name__} returned None for source {name!r}; '
+                                     'expected its new data. Is a return statement missing?')
+            result.append(source)
+        return tuple(result)
 
     def transform_source_example(self, source_example: Any, source_name: str) -> Any:
         """Change one source of an example."""

@@ -176,9 +176,9 @@ def test_close_and_reset_reach_the_data_set():
 
     dataset = Told([1, 2])
     stream = Doubler(Doubler(DataStream(dataset, iteration_scheme=SequentialExampleScheme(2))))
-    stream.close()
     stream.reset()
-    assert calls == ['close', 'reset']
+    stream.close()
+    assert calls == ['reset', 'close']
 
 
 # Random numbers.
