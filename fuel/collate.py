@@ -55,10 +55,8 @@ def stacked(items: Sequence[Any]) -> AnyArray:
 
 
 def _have_shape(items: Sequence[Any], shape: tuple[int, ...]) -> bool:
-    try:
-        return {item.shape for item in items} == {shape}
-    except AttributeError:  # something else than an array
-        return False
+    # Mostly the second one tells, if they are ragged.
+    return all(getattr(item, 'shape', None) == shape for item in items)
 
 
 class Rows:
@@ -104,10 +102,10 @@ def examples_in(entries: Iterable[Batch | Rows]) -> list[Batch]:
     """Return examples one by one, some of which lie together."""
     examples: list[Batch] = []
     for entry in entries:
-        if type(entry) is Rows:
+        if isinstance(entry, Rows):
             examples += entry.examples()
         else:
-            examples += (entry,)
+            examples.append(entry)
     return examples
 
 
@@ -124,11 +122,12 @@ def batch_of(entries: Sequence[Batch | Rows]) -> Batch:
     tuple of ndarray
         For every source what `stacked` makes of its items.
     """
-    if not all(type(entry) is Rows for entry in entries):
+    together = [entry for entry in entries if isinstance(entry, Rows)]
+    if len(together) < len(entries):
         return tuple([stacked(items) for items in zip(*examples_in(entries), strict=True)])
-    is_fresh = len(entries) == 1 and entries[0].is_fresh
+    is_fresh = len(together) == 1 and together[0].is_fresh
     return tuple([_stacked_parts(parts, is_fresh)
-                  for parts in zip(*[rows.columns for rows in entries], strict=True)])
+                  for parts in zip(*[rows.columns for rows in together], strict=True)])
 
 
 def _stacked_parts(parts: tuple[Any, ...], is_fresh: bool) -> AnyArray:

@@ -25,7 +25,9 @@ def sliding_windows(cnp.ndarray source not None, Py_ssize_t start, Py_ssize_t co
     """Return windows into an array; see `fuel._kernels.reference.windows`."""
     cdef cnp.dtype dtype = source.dtype
     if (cnp.PyArray_NDIM(source) < 1 or start < 0 or count < 0 or width < 0
-            or count and start + count + width - 1 > cnp.PyArray_DIM(source, 0)):
+            or count and (width > cnp.PyArray_DIM(source, 0)
+                          or start > cnp.PyArray_DIM(source, 0) - width
+                          or count - 1 > cnp.PyArray_DIM(source, 0) - width - start)):
         _check(source, start, count, width)
     if dtype.hasobject or not cnp.PyArray_IS_C_CONTIGUOUS(source):
         return _copy_slowly(source, start, count, width)

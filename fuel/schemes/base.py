@@ -92,16 +92,37 @@ class IterationScheme(ABC):
                 '(stream, epoch iterator)')
         return {'rng': random_state.encode(state)}
 
+    def check_state(self, state: JSON) -> None:
+        """Check that a state, of the scheme or of its requests, belongs to a scheme like this.
+
+        Raises
+        ------
+        StateError
+            It belongs to a scheme of another kind, or one with other sizes.
+        """
+        name = type(self).__name__
+        same = ('Build the same scheme as the one that was saved.')
+        if type(self).state_dict is IterationScheme.state_dict:
+            shuffled = isinstance(state, dict) and 'rng' in state
+            if shuffled != (getattr(self, 'rng', None) is not None):
+                raise StateError(
+                    f'the state was saved with a scheme that shuffles; {name} has no rng. {same}'
+                    if shuffled else
+                    f'the state was saved with a scheme without an rng; {name} has one. {same}')
+        for key, now in self._sizes().items():
+            if isinstance(state, dict) and state.get(key, now) != now:
+                raise StateError(f'the state was saved with {key} {state[key]!r}; this {name} has '
+                                 f'{now!r}. {same}')
+
+    def _sizes(self) -> dict[str, JSON]:
+        """Return what the states of requests have to have in common with this scheme."""
+        return {}
+
     def load_state_dict(self, state: JSON) -> None:
         """Bring the scheme to where `state_dict` was called."""
+        IterationScheme.check_state(self, state)
         rng = getattr(self, 'rng', None)
-        shuffled = isinstance(state, dict) and 'rng' in state
-        if shuffled != (rng is not None):
-            name = type(self).__name__
-            raise StateError(
-                f'the state was saved with a scheme that shuffles; {name} has no rng' if shuffled
-                else f'the state was saved with a scheme without an rng; {name} has one')
-        if shuffled:
+        if rng is not None:
             try:
                 random_state.reinstate(rng, random_state.decode(state['rng']))
             except (TypeError, ValueError, KeyError) as error:
@@ -186,6 +207,11 @@ class _ExamplesScheme(IterationScheme):
     def __init__(self, examples: int | Iterable[Any]) -> None:
         self.indices = self._checked(examples)
 
+    def _sizes(self) -> dict[str, JSON]:
+        # A subclass may choose other examples for each epoch.
+        ours = type(self).get_request_iterator.__module__.startswith('fuel.schemes.')
+        return {'examples': len(self.indices)} if ours else {}
+
     def _checked(self, examples: Any) -> Sequence[Any]:
         name = type(self).__name__
         if not isinstance(examples, Iterable) or getattr(examples, 'ndim', 1) == 0:
@@ -225,6 +251,9 @@ class BatchScheme(_ExamplesScheme):
     def __init__(self, examples: int | Iterable[Any], batch_size: int) -> None:
         super().__init__(examples)
         self.batch_size = positive_integer(batch_size, 'batch_size', self)
+
+    def _sizes(self) -> dict[str, JSON]:
+        return {**super()._sizes(), 'batch_size': self.batch_size}
 
 
 class IndexScheme(_ExamplesScheme):

@@ -112,7 +112,12 @@ class ShuffledRequests(IndexRequests):
 
 
 def _generator(rng: Any) -> Any:
-    return RandomState(config.default_seed) if rng is None else rng
+    if rng is None:
+        return RandomState(config.default_seed)
+    if not callable(getattr(rng, 'shuffle', None)):
+        raise TypeError('expected rng to be a random generator with a method shuffle, such as '
+                        f'numpy.random.RandomState(7); got {rng!r}')
+    return rng
 
 
 class ShuffledScheme(BatchScheme):

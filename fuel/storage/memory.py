@@ -71,7 +71,9 @@ def own(data: Any) -> Any:
     if type(data) in (list, tuple):
         if _UNCHANGING.issuperset(map(type, data)):
             return data[:]  # much faster for long sentences
-        return type(data)([own(entry) for entry in data])
+        # Most lists are of arrays.
+        return type(data)([entry.copy() if type(entry) is numpy.ndarray and entry.dtype != object
+                           else own(entry) for entry in data])
     return data
 
 

@@ -84,6 +84,11 @@ def create_split_array(split_dict: SplitDict) -> AnyArray:
     >>> array['stop'].tolist()
     [80, 100]
     """
+    if not isinstance(split_dict, Mapping) or not all(
+            isinstance(of_split, Mapping) for of_split in split_dict.values()):
+        raise TypeError('expected a dict from the names of splits to dicts from the names of '
+                        "sources to (start, stop), such as {'train': {'x': (0, 80)}}; got "
+                        f'{split_dict!r}')
     sources = sorted({source for of_split in split_dict.values() for source in of_split})
     if not sources:
         raise ValueError('expected a dict from the names of splits to dicts from the names of '

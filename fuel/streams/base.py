@@ -295,7 +295,30 @@ class AbstractDataStream(ABC):
             raise StateError(
                 f'the state was saved {having[saved_without]} an iteration scheme; this '
                 f'{type(self).__name__} is {having[not saved_without]} one')
+        if isinstance(self.iteration_scheme, IterationScheme):
+            self.iteration_scheme.check_state(checked['requests'])
         return checked
+
+    def refreshed(self, state: State) -> State:
+        """Return a state with what it says of other epochs as it is now.
+
+        Parameters
+        ----------
+        state : dict
+            What `state_dict` returned some steps ago. Since then, epochs may have been started
+            beside the one that it is about.
+        """
+        if 'epoch' not in state:
+            return state
+        newest = self.epochs_started - 1
+        scheme = self.iteration_scheme
+        requests = None if scheme is None else scheme.state_dict()
+        if state['done']:
+            return {**state, 'epoch': newest, 'requests': requests}
+        state = {key: value for key, value in state.items() if key != 'newest'}
+        if newest != state['epoch']:
+            state['newest'] = {'epoch': newest, 'requests': requests}
+        return state
 
     def _tells_own_state(self) -> bool:
         """Tell whether the class says what it keeps beside its position."""

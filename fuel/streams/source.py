@@ -108,7 +108,9 @@ class SourceIterator(DataIterator):
     def rewind(self, count: int) -> bool:
         """Go back steps; see `DataIterator.rewind`."""
         self.cursor.ahead.clear()
-        return self.cursor.is_rewindable and self.cursor.requests.rewind(count)
+        # At its end an epoch has let go of its order.
+        return (self.cursor.is_rewindable and not self.cursor.finished
+                and self.cursor.requests.rewind(count))
 
     def _draw(self, cursor: EpochCursor) -> Batch:
         if not self._direct:
@@ -117,21 +119,24 @@ class SourceIterator(DataIterator):
             data = self._draw_ahead(cursor)
             if data is not None:
                 return data
-        request = cursor.requests.next_compact() if self._compact else next(cursor.requests)
+        before = cursor.step
         try:
+            request = (cursor.requests.next_compact() if self._compact
+                       else next(cursor.requests))
             data = self.data_stream.dataset.get_data(cursor.data_state, request)
+            if self._reads_ahead:
+                self._widen(data)
         except BaseException as error:
             # Where the data are bad, there is no use in asking again. Where they could not be
             # reached, or somebody pressed Ctrl-C, they must not be lost.
             # But a loop that goes on whatever happens must come to its end.
             if not isinstance(error, Exception):
-                cursor.take_back()
+                if cursor.step > before:
+                    cursor.take_back()
             elif isinstance(error, OUTSIDE_FAULTS) and self._missed != cursor.step:
                 self._missed = cursor.step
                 cursor.take_back()
             raise
-        if self._reads_ahead:
-            self._widen(data)
         return data  # type: ignore[no-any-return]
 
     def _draw_ahead(self, cursor: EpochCursor) -> Batch | None:
@@ -187,9 +192,12 @@ class DataStream(AbstractDataStream):
         for name, value, what in (('get_data', dataset, 'a data set'),
                                   ('get_request_iterator', iteration_scheme,
                                    'an iteration scheme')):
-            if value is not None and not callable(getattr(value, name, None)):
+            if value is not None and (isinstance(value, type)
+                                      or not callable(getattr(value, name, None))):
                 raise TypeError(f'{type(self).__name__}: expected {what}; got '
-                                f'{type(value).__name__}')
+                                f'{type(value).__name__}'
+                                + (f' {value.__name__}, not an instance of it'
+                                   if isinstance(value, type) else ''))
         super().__init__(iteration_scheme=iteration_scheme, axis_labels=axis_labels)
         self.dataset = dataset
         if iteration_scheme is None:

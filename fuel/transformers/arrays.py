@@ -93,6 +93,10 @@ class ScaleAndShift(AgnosticSourcewiseTransformer):
         super().__init__(data_stream, **kwargs)
         self.scale = _plain(scale)
         self.shift = _plain(shift)
+        for name, value in (('scale', scale), ('shift', shift)):
+            if numpy.asarray(value).dtype.kind not in 'biufc':
+                raise TypeError(f'{type(self).__name__}: expected {name} to be a number or an '
+                                f'array of numbers; got {value!r}')
 
     def transform_any_source(self, source_data: Any, source_name: str) -> Any:
         """Scale and shift one source."""
@@ -142,7 +146,11 @@ class Cast(AgnosticSourcewiseTransformer):
 
     def __init__(self, data_stream: Any, dtype: Any, **kwargs: Any) -> None:
         super().__init__(data_stream, **kwargs)
-        self.dtype = numpy.dtype(config.floatX if dtype == 'floatX' else dtype)
+        try:
+            self.dtype = numpy.dtype(config.floatX if dtype == 'floatX' else dtype)
+        except TypeError as error:
+            raise TypeError(f"{type(self).__name__}: expected a dtype of numpy, or 'floatX'; got "
+                            f'{dtype!r}') from error
 
     def transform_any_source(self, source_data: Any, source_name: str) -> Any:
         """Cast one source."""

@@ -368,6 +368,11 @@ class Transformer(AbstractDataStream):
         saved.checked(self, state, ('data_stream',))
         self.data_stream.checked_state(state['data_stream'])
 
+    def refreshed(self, state: State) -> State:
+        """Return a state with what it says of other epochs as it is now."""
+        return {**super().refreshed(state),
+                'data_stream': self.data_stream.refreshed(state['data_stream'])}
+
     def keeps_state(self) -> bool:
         """Tell whether something is kept from step to step."""
         return bool(super()._own_state())

@@ -3,12 +3,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 from fuel import axes
 from fuel._types import Batch as BatchOfSources
 from fuel._types import Request
 from fuel.collate import Rows, batch_of
-from fuel.schemes.base import IterationScheme
+from fuel.schemes.base import BatchScheme, IterationScheme
 from fuel.schemes.combined import ConstantScheme
+from fuel.transformers.kinds import with_fixed_kind
 from fuel.transformers.regrouping import Groups, RegroupingTransformer
 
 __all__ = ['Batch', 'Unpack', 'checked_length', 'lengths_of']
@@ -43,15 +46,21 @@ class Batch(RegroupingTransformer):
 
     def __init__(self, data_stream: Any, iteration_scheme: IterationScheme, strictness: int = 0,
                  **kwargs: Any) -> None:
+        for name, value, what in (('get_epoch_iterator', data_stream, 'a data stream to wrap'),
+                                  ('get_request_iterator', iteration_scheme,
+                                   'an iteration scheme, such as ConstantScheme')):
+            if not hasattr(value, name):
+                raise TypeError(f'Batch: expected {what}; got {value!r}')
         if not data_stream.produces_examples:
             raise ValueError(f'Batch: expected a stream of single examples; the wrapped '
                              f'{type(data_stream).__name__} produces batches. Unpack them first.')
-        if iteration_scheme.requests_examples:
+        if iteration_scheme.requests_examples or isinstance(iteration_scheme, BatchScheme):
             raise ValueError('Batch: expected a scheme that asks for batches by their size, such '
                              f'as ConstantScheme; got {type(iteration_scheme).__name__}')
         if strictness not in (0, 1, 2):
             raise ValueError(f'Batch: expected a strictness of 0, 1 or 2; got {strictness!r}')
-        super().__init__(data_stream, iteration_scheme=iteration_scheme, **kwargs)
+        super().__init__(data_stream, iteration_scheme=iteration_scheme,
+                         **with_fixed_kind(self, kwargs, examples=False))
         self.strictness = strictness
 
     def output_axis_labels(self, labels: Any) -> Any:
@@ -142,7 +151,8 @@ class Unpack(RegroupingTransformer):
         if data_stream.produces_examples:
             raise ValueError('Unpack: expected a stream of batches; the wrapped '
                              f'{type(data_stream).__name__} produces single examples already')
-        super().__init__(data_stream, produces_examples=True, **kwargs)
+        super().__init__(data_stream, produces_examples=True,
+                         **with_fixed_kind(self, kwargs, examples=True))
 
     def output_axis_labels(self, labels: Any) -> Any:
         """Drop the first axis."""
@@ -164,7 +174,9 @@ class Unpack(RegroupingTransformer):
         if batch is None:
             batch = self._load(groups)
         used = groups.used
-        example = tuple([source[used] for source in batch])
+        # A row that is a view would keep the whole batch in memory.
+        example = tuple([source[used].copy() if type(source) is numpy.ndarray and source.ndim > 1
+                         else source[used] for source in batch])
         groups.used = used = used + 1
         if used == len(batch[0]):
             groups.drop()

@@ -3,10 +3,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
+
 from fuel._types import Batch, Request
 from fuel.collate import joined
 from fuel.schemes.base import BatchSizeScheme
 from fuel.transformers.batching import checked_length, lengths_of
+from fuel.transformers.kinds import with_fixed_kind
 from fuel.transformers.regrouping import Groups, RegroupingTransformer
 
 __all__ = ['Cache']
@@ -58,7 +61,8 @@ class Cache(RegroupingTransformer):
             raise ValueError(f'Cache: expected a stream of batches; the wrapped '
                              f'{type(data_stream).__name__} produces single examples. Use Batch '
                              'to make batches of them.')
-        super().__init__(data_stream, iteration_scheme=iteration_scheme, **kwargs)
+        super().__init__(data_stream, iteration_scheme=iteration_scheme,
+                         **with_fixed_kind(self, kwargs, examples=False))
 
     def output_axis_labels(self, labels: Any) -> Any:
         """Leave the labels as they are."""
@@ -87,15 +91,20 @@ class Cache(RegroupingTransformer):
             if length <= missing:
                 # The whole rest of a batch; often all of it, which need not be taken apart.
                 if length:
-                    parts.append(tuple([source[groups.used:] for source in batch])
-                                 if groups.used else batch)
+                    parts.append(_part(batch, groups.used, None) if groups.used else batch)
                 groups.drop()
                 missing -= length
             else:
                 end = groups.used + missing
-                parts.append(tuple([source[groups.used:end] for source in batch]))
+                parts.append(_part(batch, groups.used, end))
                 groups.used = end
                 missing = 0
         if not parts:
             raise StopIteration
         return tuple([joined(sources) for sources in zip(*parts, strict=True)])
+
+
+def _part(batch: Batch, start: int, stop: int | None) -> Batch:
+    """Return some examples of a batch; a part that is a view would keep all of it in memory."""
+    parts = [source[start:stop] for source in batch]
+    return tuple([part.copy() if isinstance(part, numpy.ndarray) else part for part in parts])

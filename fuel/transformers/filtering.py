@@ -55,6 +55,10 @@ class Filter(RegroupingTransformer):
             data = groups.draw()
             try:
                 keeps = self.predicate(data)
+            except StopIteration as error:
+                groups.settle()
+                # It would be taken for the end of the epoch.
+                raise RuntimeError('Filter: the function raised StopIteration') from error
             except Exception:
                 groups.settle()
                 raise

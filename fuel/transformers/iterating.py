@@ -8,6 +8,7 @@ from fuel import rng
 from fuel import state as saved
 from fuel._types import Batch, State
 from fuel.iterator import DataIterator, EndedIterator, EpochCursor, by_source, starts
+from fuel.streams.source import SourceIterator
 
 __all__ = ['Change', 'TransformerIterator', 'started_child']
 
@@ -15,7 +16,7 @@ _Below = Callable[[], Batch]
 Change = Callable[[Batch], Batch]
 # Transformers of users with the iterators over what they wrap.
 _Owners = tuple[tuple[Any, Iterator[Any]], ...]
-_Plan = tuple[_Below, tuple[Change, ...], _Owners]
+_Plan = tuple[_Below, tuple[Change, ...], _Owners, bool]
 
 
 def started_child(child: Any, loaded: State | None, below: State | None) -> Iterator[Any]:
@@ -88,14 +89,16 @@ class TransformerIterator(DataIterator):
             below: _Below
             changes: tuple[Change, ...] = ()
             owners: _Owners = ()
+            # Whether nothing stands between this one and what was read ahead.
+            direct = type(child) is SourceIterator
             if type(child) is TransformerIterator:
-                below, changes, owners = child._planned()
+                below, changes, owners, direct = child._planned()
             else:
                 below = self._counted if self._counts else child.__next__
             owners = (*owners, (stream, child))
             stream.known_sources = None
             stream.known_sources = stream.sources
-            self._plan = below, stream.steps_after(changes), owners
+            self._plan = below, stream.steps_after(changes), owners, direct
         return self._plan
 
     def _counted(self) -> Batch:
@@ -106,7 +109,7 @@ class TransformerIterator(DataIterator):
     def _is_newest(self) -> bool:
         """Tell whether this epoch is the newest one of all the streams that it goes through."""
         latest = starts.latest
-        _, _, owners = self._plan or self._planned()
+        owners = self._planned()[2]
         if self._held is not None or not all(
                 stream.epoch_cursor is self.cursor and stream.child_epoch_iterator is child
                 for stream, child in owners):
@@ -118,12 +121,12 @@ class TransformerIterator(DataIterator):
         if self._newest_at != starts.latest and not self._is_newest():
             return self._next_beside()
         cursor = self.cursor
-        below, changes, _ = self._plan or self._planned()
+        below, changes, _, direct = self._plan or self._planned()
         drawn: Any = None
         data: Any = None
         change: Any = None
         try:
-            ahead = cursor.ahead
+            ahead = direct and cursor.ahead
             if ahead:
                 # Without any call in between, so that Ctrl-C finds all of it done or nothing.
                 drawn = ahead[-1]
@@ -150,7 +153,7 @@ class TransformerIterator(DataIterator):
         cursor = self.cursor
         if cursor.finished:
             raise StopIteration
-        below, _, owners = self._plan or self._planned()
+        below, _, owners, _ = self._planned()
         lent = _lend(owners)
         drawn = self._held
         try:
@@ -209,14 +212,14 @@ class TransformerIterator(DataIterator):
         if self.as_dict or cursor.finished or not self._is_newest():
             super().take_into(taken, count)
             return
-        below, changes, _ = self._planned()
+        below, changes, _, direct = self._planned()
         drawn: Any = None
         data: Any = None
         change: Any = None
         try:
             for _ in range(count):
                 drawn = data = change = None
-                ahead = cursor.ahead
+                ahead = direct and cursor.ahead
                 if ahead:
                     # Without any call in between, as above.
                     drawn = ahead[-1]

@@ -80,12 +80,11 @@ class Mapping(Transformer):
             # It would be taken for the end of the epoch.
             raise RuntimeError('Mapping: the function raised StopIteration') from error
         image = self._ordered(returned, new_names)
-        if self.add_sources is None:
-            return image
         if len(image) != len(new_names):
+            added = '' if self.add_sources is None else 'added '
             raise ValueError(f'Mapping: expected the function to return {len(new_names)} items, '
-                             f'one for each of the added sources {new_names}; got {len(image)}')
-        return (*data, *image)
+                             f'one for each of the {added}sources {new_names}; got {len(image)}')
+        return image if self.add_sources is None else (*data, *image)
 
     def _ordered(self, image: Any, names: tuple[str, ...]) -> Batch:
         if isinstance(image, tuple):

@@ -43,11 +43,13 @@ class MergeIterator(DataIterator):
                 self.data_stream.look_at_ends(self.children, place, self.step)
                 raise
             except BaseException:
-                self._keep_in_step(will_come_again=before == _step_of(child) is not None)
+                self._keep_in_step(will_come_again=before == _step_of(child) is not None
+                                   or getattr(child, 'is_broken_off', False))
                 raise
+        merged = tuple([item for data in begun for item in data])
         self.begun = []
-        cursor.requests.skip(1)
-        return tuple([item for data in begun for item in data])
+        cursor.requests.position += 1
+        return merged
 
     def _keep_in_step(self, *, will_come_again: bool) -> None:
         """Let no stream run ahead of the one that failed."""
@@ -116,6 +118,9 @@ class Merge(AbstractDataStream):
     def __init__(self, data_streams: Sequence[Any], data_sources: Iterable[str],
                  axis_labels: AxisLabels | None = None, strict: bool | None = None) -> None:
         super().__init__(axis_labels=axis_labels)
+        if isinstance(data_streams, AbstractDataStream) or not all(
+                hasattr(stream, 'get_epoch_iterator') for stream in data_streams):
+            raise TypeError(f'Merge: expected a tuple of streams; got {data_streams!r}')
         self.data_streams = tuple(data_streams)
         if not self.data_streams:
             raise ValueError('Merge: expected at least one stream; got none')
@@ -195,7 +200,10 @@ class Merge(AbstractDataStream):
         children = [started_child(stream, loaded, state)
                     for stream, state in zip(self.data_streams, below, strict=True)]
         self.child_epoch_iterators = children
-        self._newest = MergeIterator(self, children, as_dict, self._next_cursor())
+        cursor = self._next_cursor()
+        if type(self).get_data is not Merge.get_data:
+            return DataIterator(self, as_dict=as_dict, cursor=cursor)
+        self._newest = MergeIterator(self, children, as_dict, cursor)
         return self._newest
 
     def get_data(self, request: Request = None) -> Batch:
@@ -272,6 +280,10 @@ class Merge(AbstractDataStream):
         return self._state_with(self._newest, self.epoch_cursor)
 
     def _state_with(self, iterator: MergeIterator | None, cursor: EpochCursor | None) -> State:
+        if type(self).get_data is not Merge.get_data and not self._tells_own_state():
+            raise StateError(
+                f'{type(self).__name__} overrides get_data, so it may keep something from step to '
+                'step; define _state and _load_state, or pickle the pair (stream, epoch iterator)')
         position = self._position_of(cursor)
         if iterator is None or position['done']:
             below = [stream.state_dict() for stream in self.data_streams]
@@ -281,6 +293,12 @@ class Merge(AbstractDataStream):
         else:
             below = [child.state_dict() for child in self._telling(iterator.children)]
         return saved.new_state(self, **position, **self._own_state(), data_streams=below)
+
+    def refreshed(self, state: State) -> State:
+        """Return a state with what it says of other epochs as it is now."""
+        below = [stream.refreshed(part) for stream, part in zip(
+            self.data_streams, state['data_streams'], strict=True)]
+        return {**super().refreshed(state), 'data_streams': below}
 
     def _telling(self, children: list[Iterator[Any]]) -> list[Any]:
         for child, stream in zip(children, self.data_streams, strict=True):

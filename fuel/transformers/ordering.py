@@ -10,6 +10,7 @@ from fuel import axes
 from fuel._types import Batch, Request
 from fuel.collate import batch_of
 from fuel.schemes.base import positive_integer
+from fuel.transformers.kinds import with_fixed_kind
 from fuel.transformers.regrouping import Groups, RegroupingTransformer
 
 __all__ = ['LengthBuckets', 'ShuffleBuffer', 'SortMapping']
@@ -203,7 +204,8 @@ class LengthBuckets(RegroupingTransformer):
         if (batch_size is None) == (max_tokens is None):
             raise ValueError('LengthBuckets: expected batch_size or max_tokens; got '
                              f'batch_size={batch_size!r} and max_tokens={max_tokens!r}')
-        super().__init__(data_stream, produces_examples=False, **kwargs)
+        super().__init__(data_stream, produces_examples=False,
+                         **with_fixed_kind(self, kwargs, examples=False))
         self.batch_size = self.max_tokens = None
         if batch_size is not None:
             self.batch_size = positive_integer(batch_size, 'batch_size', self)
@@ -240,8 +242,12 @@ class LengthBuckets(RegroupingTransformer):
         pool = groups.draw_up_to(self.pool_size)
         if not pool:
             raise StopIteration
-        lengths = [len(example[0]) for example in pool] if self.length is None else [
-            int(self.length(example)) for example in pool]
+        try:
+            lengths = [len(example[0]) for example in pool] if self.length is None else [
+                int(self.length(example)) for example in pool]
+        except StopIteration as error:
+            # It would be taken for the end of the epoch.
+            raise RuntimeError('LengthBuckets: the function raised StopIteration') from error
         order = sorted(range(len(pool)), key=lengths.__getitem__)
         batches = [[pool[place] for place in places] for places in self._parts(order, lengths)]
         if self.shuffle_batches:

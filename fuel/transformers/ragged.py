@@ -10,6 +10,7 @@ from fuel._kernels import pad_rows
 from fuel._types import AnyArray, Batch
 from fuel.config_parser import config
 from fuel.transformers.base import Transformer
+from fuel.transformers.kinds import with_fixed_kind
 
 __all__ = ['Padding']
 
@@ -69,7 +70,8 @@ class Padding(Transformer):
             raise ValueError(f'Padding: expected a stream of batches; the wrapped '
                              f'{type(data_stream).__name__} produces single examples. Use Batch '
                              'to make batches of them.')
-        super().__init__(data_stream, produces_examples=False, **kwargs)
+        super().__init__(data_stream, produces_examples=False,
+                         **with_fixed_kind(self, kwargs, examples=False))
         available = tuple(data_stream.sources)
         if isinstance(mask_sources, str):
             mask_sources = (mask_sources,)
@@ -81,6 +83,11 @@ class Padding(Transformer):
             if name not in self.mask_sources or name not in available:
                 raise ValueError(f'Padding: no source {name!r} is padded; the wrapped stream has '
                                  f'{", ".join(map(repr, available))}')
+        values = (pad_value if isinstance(pad_value, Mapping)
+                  else dict.fromkeys(self.mask_sources, pad_value))
+        # Zero stands for that of any dtype, and so for the empty text too.
+        self._fills = {name: None if _is_zero(values.get(name, 0)) else values[name]
+                       for name in self.mask_sources}
         for name in self.mask_sources:
             if _mask_of(name) in available:
                 raise ValueError(f'Padding: the source {_mask_of(name)!r}, which is to be added, '
@@ -117,15 +124,14 @@ class Padding(Transformer):
         if isinstance(source, numpy.ndarray) and source.dtype != object and source.ndim > 1:
             # The sequences are of one length already.
             return source, numpy.ones(source.shape[:2], self.mask_dtype)
-        value = self.pad_value
-        if isinstance(value, Mapping):
-            value = value.get(name, 0)
-        # Zero stands for that of any dtype, and so for the empty text too.
-        fill = None if isinstance(value, int) and value == 0 else value
         try:
-            return pad_rows(list(source), fill, self.mask_dtype)
+            return pad_rows(source, self._fills[name], self.mask_dtype)
         except ValueError as error:
             raise ValueError(f'Padding, source {name!r}: {error}') from None
+
+
+def _is_zero(value: Any) -> bool:
+    return isinstance(value, int) and value == 0
 
 
 def _mask_of(name: str) -> str:

@@ -12,7 +12,9 @@ import numpy
 from fuel import axes
 from fuel._kernels import sliding_windows
 from fuel._types import AnyArray, Batch, Request
+from fuel.collate import Rows
 from fuel.iterator import DataIterator, EpochCursor
+from fuel.transformers.kinds import with_fixed_kind
 from fuel.transformers.regrouping import Groups, RegroupingIterator, RegroupingTransformer
 
 __all__ = ['NGrams', 'Window', 'WindowIterator']
@@ -91,7 +93,10 @@ class Window(RegroupingTransformer):
         for window in (source_window, target_window):
             if not isinstance(window, (int, numpy.integer)) or window < 1:
                 raise ValueError(f'{name}: expected windows of positive length; got {window!r}')
-        super().__init__(data_stream, produces_examples=True, **kwargs)
+        if not isinstance(offset, (int, numpy.integer)):
+            raise TypeError(f'{name}: expected an integer offset; got {offset!r}')
+        super().__init__(data_stream, produces_examples=True,
+                         **with_fixed_kind(self, kwargs, examples=True))
         self.offset = offset
         self.source_window = source_window
         self.target_window = target_window
@@ -140,28 +145,28 @@ class Window(RegroupingTransformer):
         groups.used = place + 1
         return self.windows_at(group[0], place)
 
-    def regroup_ready(self, groups: Groups, count: int) -> list[Batch]:
+    def rows_ready(self, groups: Groups, count: int) -> Rows | None:
         """Return the next pairs of windows of the present sequence."""
         if groups.group is None:
-            return []
+            return None
         sequence = groups.group[0]
         first = groups.used
         stop = min(first + count, len(sequence) - self.span + 1)
         if stop <= first:
-            return []
+            return None
+        columns: Any
         if type(sequence) is numpy.ndarray and stop - first >= _WORTH_A_BLOCK:
-            windows = self._blocks(sequence, first, stop - first)
+            columns = self._blocks(sequence, first, stop - first)
         else:
-            windows = [self.windows_at(sequence, place) for place in range(first, stop)]
+            columns = map(list, zip(*[self.windows_at(sequence, place)
+                                      for place in range(first, stop)], strict=True))
         groups.used = stop
-        return windows
+        return Rows.of(columns, is_fresh=True)
 
-    def _blocks(self, sequence: AnyArray, place: int, count: int) -> list[Batch]:
-        """Return pairs of windows into an array; all sources share a block, and all targets."""
-        return list(zip(
-            sliding_windows(sequence, place + self._source_start, count, self.source_window),
-            sliding_windows(sequence, place + self._target_start, count, self.target_window),
-            strict=True))
+    def _blocks(self, sequence: AnyArray, place: int, count: int) -> Batch:
+        """Return pairs of windows into an array: all of the source, and all of the target."""
+        return (sliding_windows(sequence, place + self._source_start, count, self.source_window),
+                sliding_windows(sequence, place + self._target_start, count, self.target_window))
 
     def windows_at(self, sequence: Any, place: int) -> Batch:
         """Return a pair of windows, by how far the leftmost one is into the sequence."""
@@ -210,11 +215,11 @@ class NGrams(Window):
         return axes.changed(super().output_axis_labels(labels), lambda _, old: old[1:],
                             (self.target_source,))
 
-    def _blocks(self, sequence: AnyArray, place: int, count: int) -> list[Batch]:
-        """Return runs of entries of an array and the next ones."""
+    def _blocks(self, sequence: AnyArray, place: int, count: int) -> Batch:
+        """Return runs of entries of an array, and the next ones."""
         start = place + self.ngram_order
-        return list(zip(sliding_windows(sequence, place, count, self.ngram_order),
-                        sequence[start:start + count].copy(), strict=True))
+        return (sliding_windows(sequence, place, count, self.ngram_order),
+                sequence[start:start + count].copy())
 
     def windows_at(self, sequence: Any, place: int) -> Batch:
         """Return a run of entries and the next one, by how far into the sequence it starts."""

@@ -197,7 +197,11 @@ class SourceMapping(AgnosticSourcewiseTransformer):
 
     def transform_any_source(self, source_data: Any, source_name: str) -> Any:
         """Apply the function to one source."""
-        image = self.mapping(source_data)
+        try:
+            image = self.mapping(source_data)
+        except StopIteration as error:
+            # It would be taken for the end of the epoch.
+            raise RuntimeError('SourceMapping: the function raised StopIteration') from error
         if image is None:
             raise ValueError(f'SourceMapping: the function returned None for source '
                              f'{source_name!r}; expected its new data. Is a return statement '

@@ -87,26 +87,31 @@ class Tolerant(RegroupingTransformer):
 
     def regroup(self, groups: Groups, request: Request) -> Batch:
         """Return the data of the next step that can be made."""
-        skipped = 0
+        skipped = unmoved = 0
         while True:
             before = _positions(groups.child)
             try:
                 data = groups.draw()
             except StopIteration:
                 self._look_at_end(groups)
-                self.num_skipped += skipped
                 raise
             except Exception as error:
-                self._look_at(error, groups, before)
-                groups.used += 1  # counts the failures of the epoch
+                # What fails twice in the same place is passed over by the streams below.
+                stays = bool(before) and before == _positions(groups.child)
+                unmoved = unmoved + 1 if stays else 0
+                self._look_at(error, groups, before, again=unmoved > 2)
+                if stays and unmoved < 2:
+                    continue
+                groups.failures += 1
+                self.num_skipped += 1
                 skipped += 1
                 if skipped > _ENDLESS and self._expected() is None:
                     self._give_up(groups, f'the last {skipped} in a row, all', error)
             else:
-                self.num_skipped += skipped
                 return data
 
-    def _look_at(self, error: Exception, groups: Groups, before: list[tuple[int, int]]) -> None:
+    def _look_at(self, error: Exception, groups: Groups, before: list[tuple[int, int]], *,
+                 again: bool) -> None:
         """Raise an error again if its step cannot be left out; say where it was if it can."""
         place = (f'epoch {before[0][0]}, step {before[0][1]}' if before
                  else f'epoch {groups.epoch}, at an unknown step')
@@ -116,20 +121,20 @@ class Tolerant(RegroupingTransformer):
         if not self.policy.tolerates(error):
             error.add_note(f'{type(self).__name__}: {place}, source {sources}')
             raise error
-        if before and before == _positions(groups.child):
+        if again:
             error.add_note(f'{type(self).__name__}: {place} cannot be left out, as the wrapped '
                            f'{type(self.data_stream).__name__} will try it again')
             raise error
         self.policy.report('left out: %s, source %s: %s: %s', place, sources,
                            type(error).__name__, error)
-        if groups.used + 1 > self.policy.allowed(self._steps_given() + groups.used + 1,
+        if groups.failures + 1 > self.policy.allowed(self._steps_given() + groups.failures + 1,
                                                  self._expected()):
-            self._give_up(groups, f'{groups.used + 1}, more than the ceiling of '
+            self._give_up(groups, f'{groups.failures + 1}, more than the ceiling of '
                                   f'{self.policy.ceiling} allows,', error)
 
     def _look_at_end(self, groups: Groups) -> None:
-        if groups.used and not self._steps_given():
-            self._give_up(groups, f'{groups.used}, that is all,', None)
+        if groups.failures and not self._steps_given():
+            self._give_up(groups, f'{groups.failures}, that is all,', None)
 
     def _give_up(self, groups: Groups, which: str, error: Exception | None) -> NoReturn:
         last = '' if error is None else f'; the last one: {type(error).__name__}: {error}'

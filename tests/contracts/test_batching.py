@@ -207,4 +207,5 @@ def test_long_chain_in_new_process(dataset):
 def test_examples_read_together_are_those_read_one_by_one(dataset):
     data = dataset()
     request = numpy.array([2, 0, 5, 5])
-    assert_same(rows_of(data, request).examples(), [data.get_data(None, place) for place in (2, 0, 5, 5)])
+    assert_same(rows_of(data, request).examples(),
+                [data.get_data(None, place) for place in (2, 0, 5, 5)])

@@ -59,3 +59,11 @@ def test_out_of_range(windows, wrong):
 def test_scalar_source(windows):
     with pytest.raises(TypeError, match='at least one axis'):
         windows(numpy.array(3), 0, 1, 1)
+
+
+@pytest.mark.parametrize('arguments', [
+    (2**63 - 1, 1, 3), (2**63 - 1, 2**20, 2), (1, 2**62, 2**62), (0, 1, 2**63 - 1),
+    (0, 2**63 - 1, 1)])
+def test_huge_numbers_are_refused(arguments):
+    with pytest.raises(IndexError):
+        _kernels.sliding_windows(numpy.zeros((3, 4)), *arguments)

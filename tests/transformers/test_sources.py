@@ -107,7 +107,7 @@ def test_wrong_sources(wanted, message):
 
 def test_filter_of_a_stream_whose_data_do_not_fit():
     stream = FilterSources(Mapping(over(), lambda data: data[:1]), ('x',))
-    with pytest.raises(ValueError, match='expected 2 items'):
+    with pytest.raises(ValueError, match='return 2 items'):
         next(stream.get_epoch_iterator())
 
 
