@@ -164,6 +164,13 @@ def test_request_iterator_can_be_assigned():
     assert firsts(iterator) == [[7], [0, 0]]
 
 
+def test_request_iterator_can_be_assigned_where_examples_were_read_ahead():
+    iterator = stream_of(SequentialExampleScheme(8)).get_epoch_iterator()
+    assert [int(next(iterator)[0]) for _ in range(3)] == [0, 1, 2]
+    iterator.request_iterator = iter([7, 0])
+    assert firsts(iterator) == [7, 0]
+
+
 # Cost.
 
 def test_long_chains_cost_in_proportion():

@@ -12,20 +12,10 @@ from fuel.iterator import DataIterator
 from fuel.schemes import (
     ConstantScheme,
     SequentialScheme,
-    ShuffledScheme,
 )
 from fuel.streams import AbstractDataStream, DataStream
 from fuel.transformers import Cast, Transformer
-
-
-def stream_of(count=8, scheme=None):
-    dataset = IndexableDataset({'a': numpy.arange(count), 'b': numpy.arange(count) * 10},
-                               axis_labels={'a': ('batch',), 'b': ('batch',)})
-    return DataStream(dataset, iteration_scheme=scheme or ShuffledScheme(count, 4))
-
-
-def firsts(iterator):
-    return [data[0].tolist() for data in iterator]
+from tests.streams.labelled import firsts, stream_of
 
 
 class Sizes(Dataset):
