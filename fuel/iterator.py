@@ -164,7 +164,6 @@ class DataIterator(Iterator[Any]):
 
     @request_iterator.setter
     def request_iterator(self, iterator: Iterator[Request]) -> None:
-        self.cursor.ahead.clear()
         self.cursor.ahead.clear()  # what was read for the old ones
         self.cursor.requests = (iterator if isinstance(iterator, RequestIterator)
                                 else CountedRequests(iterator))

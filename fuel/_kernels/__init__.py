@@ -8,9 +8,13 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from fuel._kernels.reference.examples import ExampleError, check_ranges
+from fuel._kernels.reference.heap import DamagedHeapError
 from fuel._types import AnyArray
 
-__all__ = ['BACKEND', 'gather_rows', 'pad_rows', 'permuted', 'resize_window', 'scale_cast',
+__all__ = ['BACKEND', 'BlockTable', 'DamagedHeapError', 'ExampleError', 'block_arrays',
+           'check_ranges', 'chunk_index', 'decode_chunks', 'first_outside_range', 'gather_rows',
+           'heap_arrays', 'pad_rows', 'permuted', 'range_arrays', 'resize_window', 'scale_cast',
            'sliding_windows', 'window_batch_bchw']
 
 
@@ -35,6 +39,7 @@ def _kernel(module: str, name: str) -> Callable[..., Any]:
 
 
 gather_rows: Callable[[AnyArray, AnyArray], AnyArray] = _kernel('gather', 'gather_rows')
+first_outside_range: Callable[[AnyArray, int], int] = _kernel('gather', 'first_outside_range')
 window_batch_bchw: Callable[[AnyArray, AnyArray, AnyArray, AnyArray], None] = _kernel(
     'crop', 'window_batch_bchw')
 resize_window: Callable[[AnyArray, tuple[int, int, int, int], AnyArray], None] = _kernel(
@@ -45,3 +50,11 @@ pad_rows: Callable[[Sequence[Any], Any, Any], tuple[AnyArray, AnyArray]] = _kern
 permuted: Callable[[AnyArray, int, int], AnyArray] = _kernel('permute', 'permuted')
 sliding_windows: Callable[[AnyArray, int, int, int], AnyArray] = _kernel(
     'windows', 'sliding_windows')
+BlockTable: Callable[..., Any] = _kernel('blocks', 'BlockTable')
+chunk_index: Callable[..., int] = _kernel('chunk_index', 'chunk_index')
+heap_arrays: Callable[..., AnyArray] = _kernel('heap', 'heap_arrays')
+range_arrays: Callable[..., AnyArray] = _kernel('examples', 'range_arrays')
+block_arrays: Callable[..., tuple[AnyArray, AnyArray | None]] = _kernel(
+    'examples', 'block_arrays')
+decode_chunks: Callable[..., tuple[int, int, str, int, int] | None] = _kernel(
+    'decode', 'decode_chunks')

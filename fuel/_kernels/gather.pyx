@@ -134,4 +134,20 @@ def gather_rows(cnp.ndarray source not None, cnp.ndarray indices not None):
                                count, size)
 
 
+def first_outside_range(cnp.ndarray indices not None, Py_ssize_t rows):
+    """Return the place of an index out of range, or -1; see `fuel._kernels.reference.gather`."""
+    cdef int kind = cnp.PyArray_TYPE(indices)
+    if (cnp.PyArray_NDIM(indices) != 1
+            or kind not in (cnp.NPY_INT, cnp.NPY_LONG, cnp.NPY_LONGLONG)
+            or not cnp.PyArray_ISNOTSWAPPED(indices)):
+        raise TypeError('expected a vector of int32 or int64 indices; got '
+                        f'{indices.ndim} axes of {indices.dtype}')
+    if not cnp.PyArray_IS_C_CONTIGUOUS(indices):
+        indices = numpy.ascontiguousarray(indices)
+    cdef Py_ssize_t count = cnp.PyArray_DIM(indices, 0)
+    if cnp.PyArray_ITEMSIZE(indices) == 4:
+        return first_outside(<const cnp.int32_t *>cnp.PyArray_DATA(indices), count, rows)
+    return first_outside(<const cnp.int64_t *>cnp.PyArray_DATA(indices), count, rows)
+
+
 from fuel._kernels.reference.gather import gather_rows as _gather_slowly  # noqa: E402

@@ -7,6 +7,8 @@ from typing import Any, NoReturn, TypeAlias
 import numpy
 import numpy.typing as npt
 
+from fuel._kernels import first_outside_range
+
 __all__ = ['IndexArray', 'Positions', 'as_index_array', 'check_range', 'checked_request',
            'compact', 'is_increasing']
 
@@ -14,7 +16,6 @@ IndexArray: TypeAlias = npt.NDArray[Any]             # integers
 Positions: TypeAlias = int | slice | IndexArray      # what `checked_request` returns
 
 _INT32, _INT64 = numpy.dtype(numpy.int32), numpy.dtype(numpy.int64)
-_UINT32, _UINT64 = numpy.dtype(numpy.uint32), numpy.dtype(numpy.uint64)
 # Up to this number of examples an index fits into four bytes.
 _INT32_EXAMPLES = 2 ** 31
 
@@ -100,11 +101,9 @@ def check_range(indices: IndexArray, num_examples: int) -> None:
     ValueError
         One is negative or past the end. The message names the first of them.
     """
-    # Seen without their sign, negative numbers are huge: one pass finds both kinds of error.
-    unsigned = indices.view(_UINT32 if indices.dtype.itemsize == 4 else _UINT64)
-    if indices.size and unsigned.max() >= num_examples:
-        wrong = indices[(indices < 0) | (indices >= num_examples)]
-        _refuse_index(int(wrong[0]), num_examples)
+    wrong = first_outside_range(indices, num_examples)
+    if wrong >= 0:
+        _refuse_index(int(indices[wrong]), num_examples)
 
 
 def _refuse_index(index: int, num_examples: int) -> NoReturn:

@@ -93,3 +93,14 @@ def test_large_rows(gather):
     source = numpy.frombuffer(source, 'u1').reshape(50, 70_001)
     indices = numpy.random.RandomState(1).randint(50, size=200)
     assert gather(source, indices).tobytes() == source[indices].tobytes()
+
+
+@pytest.mark.parametrize('outside', [_kernels.first_outside_range, reference.first_outside_range])
+@pytest.mark.parametrize('dtype', ['i4', 'i8'])
+def test_the_first_index_out_of_range_is_found(outside, dtype):
+    for indices, place in (([], -1), ([0, 4], -1), ([0, 5, -1], 1), ([3, -1], 1), ([9], 0)):
+        assert outside(numpy.array(indices, dtype=dtype), 5) == place
+    assert outside(numpy.array([0, 9, 4, 9, 7, 1], dtype=dtype)[::2], 5) == 2
+    for wrong in (numpy.array([[1]]), numpy.array([1.5]), numpy.array([1], dtype='u8')):
+        with pytest.raises(TypeError, match='int32 or int64'):
+            outside(wrong, 5)

@@ -5,7 +5,7 @@ import numpy
 
 from fuel._types import AnyArray
 
-__all__ = ['gather_rows']
+__all__ = ['first_outside_range', 'gather_rows']
 
 
 def gather_rows(source: AnyArray, indices: AnyArray) -> AnyArray:
@@ -39,3 +39,26 @@ def gather_rows(source: AnyArray, indices: AnyArray) -> AnyArray:
     if len(outside):
         raise IndexError(f'row {outside[0]} is out of range for {len(source)} rows')
     return source[indices]
+
+
+def first_outside_range(indices: AnyArray, rows: int) -> int:
+    """Return where the first index out of range stands.
+
+    Parameters
+    ----------
+    indices : ndarray of int32 or int64, shape (n,)
+        Indices.
+    rows : int
+        How many rows there are; indices must not be negative, and less than that.
+
+    Returns
+    -------
+    int
+        A place in `indices`; -1 if there is none.
+    """
+    if indices.ndim != 1 or indices.dtype not in (numpy.int32, numpy.int64):
+        raise TypeError('expected a vector of int32 or int64 indices; got '
+                        f'{indices.ndim} axes of {indices.dtype}')
+    if not indices.size or (indices.min() >= 0 and indices.max() < rows):
+        return -1
+    return int(numpy.flatnonzero((indices < 0) | (indices >= rows))[0])
