@@ -10,6 +10,7 @@ import numpy
 
 from fuel.datasets import IndexableDataset, IterableDataset, Spiral, SwissRoll, TextFile
 from fuel.schemes import (
+    ChunkShuffledScheme,
     ConcatenatedScheme,
     SequentialExampleScheme,
     SequentialScheme,
@@ -182,6 +183,10 @@ def single():
     return SequentialExampleScheme(COUNT)
 
 
+def chunk_shuffled():
+    return ChunkShuffledScheme(COUNT, 2, chunks=2, window=2)
+
+
 def single_shuffled():
     return ShuffledExampleScheme(list(range(COUNT)))
 
@@ -191,7 +196,8 @@ def concatenated():
                                SequentialScheme(range(2, 4), 3)])
 
 
-SCHEMES = (sequential, shuffled, shuffled_sorted, single, single_shuffled, concatenated)
+SCHEMES = (sequential, shuffled, shuffled_sorted, chunk_shuffled, single, single_shuffled,
+           concatenated)
 
 # Transformers, each around a stream whose sources may be anything.
 
