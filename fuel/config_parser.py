@@ -7,6 +7,7 @@ from ``FUEL_CONFIG`` and is ``~/.fuelrc`` otherwise.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -104,6 +105,60 @@ def _string(value: Any) -> str:
     if isinstance(value, (str, os.PathLike)):
         return os.fspath(value)
     raise TypeError(f'expected a string; got {value!r}')
+
+
+_UNITS = {'': 1, 'B': 1, 'kB': 10 ** 3, 'MB': 10 ** 6, 'GB': 10 ** 9, 'TB': 10 ** 12,
+          'KiB': 2 ** 10, 'MiB': 2 ** 20, 'GiB': 2 ** 30, 'TiB': 2 ** 40}
+
+
+def byte_count(value: Any) -> int:
+    """Turn a setting that is an amount of memory into bytes.
+
+    Parameters
+    ----------
+    value : int or str
+        Bytes, or a number with a unit such as ``'2 GB'`` or ``'512MiB'``.
+
+    Returns
+    -------
+    int
+    """
+    match = re.fullmatch(r'\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*', str(value))
+    if isinstance(value, bool) or match is None or match[2] not in _UNITS:
+        raise ValueError("expected a number of bytes, or one with a unit such as '2 GB' or "
+                         f"'512 MiB'; got {value!r}")
+    return int(float(match[1]) * _UNITS[match[2]])
+
+
+def default_cache_bytes() -> int:
+    """Return an eighth of the memory that this process may use."""
+    try:
+        memory = os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES')
+    except (AttributeError, OSError, ValueError):
+        return 10 ** 9
+    try:
+        with open('/sys/fs/cgroup/memory.max', encoding='ascii') as limit:
+            memory = min(memory, int(limit.read()))
+    except (OSError, ValueError):  # no such file, or no limit in it
+        pass
+    return memory // 8
+
+
+def thread_count(value: Any) -> int:
+    """Check a number of threads; 0 stands for one for each core, at most four."""
+    number = -1
+    try:
+        if isinstance(value, str) or (not isinstance(value, bool) and value == int(value)):
+            number = int(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    if not 0 <= number <= 64:
+        raise ValueError(f'expected a number of threads from 0 to 64; got {value!r}')
+    if number:
+        return number
+    cores = (len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity')
+             else os.cpu_count() or 1)
+    return min(cores, 4)
 
 
 class Configuration:
@@ -251,6 +306,9 @@ config.add_config('extra_downloaders', extra_modules, default=list,
 config.add_config('extra_converters', extra_modules, default=list,
                   env_var='FUEL_EXTRA_CONVERTERS')
 config.add_config('floatX', float_name, default='float64', env_var='FUEL_FLOATX')
+config.add_config('num_threads', thread_count, default=0, env_var='FUEL_NUM_THREADS')
+config.add_config('chunk_cache_bytes', byte_count, default=default_cache_bytes,
+                  env_var='FUEL_CHUNK_CACHE_BYTES')
 try:
     config.load_yaml()
 except ConfigurationFileError as problem:

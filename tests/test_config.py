@@ -52,7 +52,31 @@ def in_new_process(program, home, **variables):
 
 def test_every_setting_has_a_default(settings):
     assert {key: getattr(settings, key) for key in DEFAULTS} == DEFAULTS
-    assert set(settings.config) == {*DEFAULTS, 'data_path'}
+    assert set(settings.config) == {*DEFAULTS, 'data_path', 'num_threads', 'chunk_cache_bytes'}
+    assert 1 <= settings.num_threads <= 4
+    assert settings.chunk_cache_bytes > 0
+
+
+@pytest.mark.parametrize(('given', 'count'), [
+    (0, 0), (1000, 1000), ('1000', 1000), ('2 GB', 2 * 10 ** 9), ('1.5MiB', 3 * 2 ** 19),
+    (' 4 kB ', 4000)])
+def test_amounts_of_memory_may_have_units(settings, given, count):
+    settings.chunk_cache_bytes = given
+    assert settings.chunk_cache_bytes == count
+
+
+@pytest.mark.parametrize('wrong', [True, -1, '2 gb', '1e9', 'much', None, 1.5e300])
+def test_other_amounts_of_memory_are_refused(settings, wrong):
+    settings.chunk_cache_bytes = wrong
+    with pytest.raises(ValueError, match="chunk_cache_bytes.*number of bytes.*'2 GB'"):
+        settings.chunk_cache_bytes
+
+
+@pytest.mark.parametrize('wrong', [True, -1, 65, 1.5, 'two', None])
+def test_numbers_of_threads_are_checked(settings, wrong):
+    settings.num_threads = wrong
+    with pytest.raises(ValueError, match='num_threads.*from 0 to 64'):
+        settings.num_threads
 
 
 def test_the_data_path_defaults_to_a_folder_of_the_user(settings, tmp_path, monkeypatch):

@@ -40,8 +40,7 @@ def main(args: Sequence[str] | None = None) -> None:
 
 def _description(path: str) -> str:
     """Return what is known about a file."""
-    interface, converters, command = _tags(path, 'h5py_interface_version', 'fuel_convert_version',
-                                           'fuel_convert_command')
+    (interface, converters, command), sources = _look_into(path)
     title = f'Metadata for {os.path.basename(path)}'
     return '\n'.join((
         '', title, '=' * len(title), '',
@@ -49,11 +48,14 @@ def _description(path: str) -> str:
         f'        {command}', '',
         '    Relevant versions are', '',
         f'        H5PYDataset     {interface}',
-        f'        fuel.converters {converters}', ''))
+        f'        fuel.converters {converters}', '', *sources))
 
 
-def _tags(path: str, *names: str) -> list[str]:
-    """Return attributes of a file as text, N/A for those that it lacks."""
+_TAGS = ('h5py_interface_version', 'fuel_convert_version', 'fuel_convert_command')
+
+
+def _look_into(path: str) -> tuple[list[str], list[str]]:
+    """Return attributes of a file as text, N/A for missing ones, and lines on its sources."""
     import h5py
 
     with open(path, 'rb'):
@@ -62,11 +64,31 @@ def _tags(path: str, *names: str) -> list[str]:
         raise ConversionError(f'{path} is not an HDF5 file')
     try:
         with h5py.File(path, mode='r') as h5file:
-            return [_text(h5file.attrs[name]) if name in h5file.attrs else 'N/A'
-                    for name in names]
+            tags = [_text(h5file.attrs[name]) if name in h5file.attrs else 'N/A'
+                    for name in _TAGS]
+            return tags, _sources(path, h5file) if 'split' in h5file.attrs else []
     except (OSError, RuntimeError) as error:
         raise ConversionError(f'{path} cannot be read; it may be truncated or damaged: '
                               f'{error}') from error
+
+
+def _sources(path: str, h5file: Any) -> list[str]:
+    """Return what to print about the sources: how they are stored, and how they are read."""
+    from fuel.storage import layout
+    from fuel.storage.describe import describe_source
+    from fuel.storage.handles import OpenFile
+    from fuel.storage.splits import get_all_sources
+
+    opened = OpenFile(h5file, path, None)
+    lines = ['    How the sources are stored, and how they are read', '']
+    for source in get_all_sources(h5file):
+        try:
+            found = str(describe_source(opened, source, opened.reader(source, layout.row_reader)))
+        except ValueError as error:  # one that is not as it should be hides no other
+            found = f'{source}: {error}'
+        lines.append(f'        {found}')
+    opened.forget()
+    return [*lines, '']
 
 
 def _text(value: Any) -> str:

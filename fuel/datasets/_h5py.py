@@ -1,8 +1,10 @@
 """Data sets that live in an HDF5 file, read with h5py."""
 from __future__ import annotations
 
+import dataclasses
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import uuid
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, cast
 
 import h5py
@@ -10,27 +12,36 @@ import numpy
 
 from fuel._types import Batch, Request
 from fuel.datasets._dataset import Dataset
+from fuel.datasets._h5py_arguments import (
+    are_same_subsets,
+    checked_names,
+    checked_subset,
+    is_everything,
+)
+from fuel.datasets._hdf5_contents import FileContents
 from fuel.datasets._hdf5_file import FileUser
-from fuel.exceptions import DataFileError
+from fuel.exceptions import DataFileError, FuelError
 from fuel.schemes.sequential import SequentialExampleScheme
 from fuel.storage import layout, splits
-from fuel.storage.handles import OpenFile
+from fuel.storage.damage import naming
+from fuel.storage.describe import Description, describe_source, example_chunks
 from fuel.storage.memory import take_rows
-from fuel.storage.rows import RowReader
-from fuel.storage.selection import select
-from fuel.utils.indices import Positions, as_index_array, checked_request, compact, is_increasing
+from fuel.storage.readers.rows import RowReader
+from fuel.storage.sharing.sources import SharedSources, SourceRows, load_shared
+from fuel.utils.indices import IndexArray, Positions, checked_request, is_increasing
 from fuel.utils.pickling import do_not_pickle_attributes, loading_lock, without_attributes
 from fuel.utils.subset import Subset
 
 __all__ = ['H5PYDataset']
 
 # Attributes (behind an underscore) that belong to this process, or are read again from the file.
-_NOT_PICKLED = ('data_sources', 'external_file_handle', 'external_pid', 'file_lease',
-                'loaded_sources', 'ready_sources', 'source_dtypes', 'source_shapes', 'subsets')
+_NOT_PICKLED = ('data_sources', 'external_file_handle', 'external_opened', 'external_pid',
+                'file_lease', 'loaded_sources', 'ready_sources', 'shared_sources',
+                'source_dtypes', 'source_shapes', 'subsets')
 
 
 @do_not_pickle_attributes('data_sources', 'source_dtypes', 'source_shapes', 'subsets')
-class H5PYDataset(FileUser, Dataset):
+class H5PYDataset(FileContents, FileUser, Dataset):
     """A data set in an HDF5 file.
 
     The sources are data sets in the root group of the file. Which rows belong to which split is
@@ -48,14 +59,20 @@ class H5PYDataset(FileUser, Dataset):
     subset : slice, list, tuple or ndarray, optional
         Which of the examples of the splits to use: a slice, which may have a step and count from
         the end, indices, or a mask. By default all of them.
-    load_in_memory : bool, optional
+    load_in_memory : bool or 'shared', optional
         Whether to read what was asked for once and for all, and nothing else. By default `False`.
+        With ``'shared'`` all processes that unpickle the data set use the same memory as this one,
+        while it lives.
     driver : str, optional
         A driver of h5py to open the file with.
     sort_indices : bool, optional
         Whether to read the rows of a request in the order of the file, and put them into the order
         of the request afterwards. By default `True`. HDF5 can read in no other order, so that
         without it an unsorted request is an error unless the data are in memory.
+    locking : bool or str, optional
+        Whether HDF5 locks the file while it is open, as for ``h5py.File``: `True`, `False` or
+        ``'best-effort'``. By default it does, unless the file system has no locks, as network
+        file systems and read-only ones may not.
     **kwargs
         `sources` and `axis_labels`, for `Dataset`. By default all sources, in alphabetical
         order, with the labels stored in the file.
@@ -112,24 +129,33 @@ class H5PYDataset(FileUser, Dataset):
     source_shapes: Any
     source_dtypes: Any
 
+    # Data in shared memory, and what another process said about where they are.
+    _shared_sources: SharedSources | None = None
+    _shared_token: Any = None
     _loaded_sources: tuple[str, ...] | None = None
     _ready_sources: tuple[str, ...] | None = None
 
     def __init__(self, file_or_path: str | os.PathLike[str] | h5py.File,
-                 which_sets: Iterable[str], subset: Any = None, load_in_memory: bool = False,
-                 driver: str | None = None, sort_indices: bool = True, **kwargs: Any) -> None:
-        self._set_file(file_or_path, driver)
-        self.which_sets = _checked_names(which_sets)
-        self.user_given_subset = _checked_subset(subset)
+                 which_sets: Iterable[str], subset: Any = None,
+                 load_in_memory: bool | str = False, driver: str | None = None,
+                 sort_indices: bool = True, locking: Any = None, **kwargs: Any) -> None:
+        self._set_file(file_or_path, driver, locking)
+        self.which_sets = checked_names(which_sets)
+        self.user_given_subset = checked_subset(subset)
+        if isinstance(load_in_memory, str) and load_in_memory != 'shared':
+            raise ValueError("expected load_in_memory to be True, False or 'shared'; got "
+                             f'{load_in_memory!r}')
         self.load_in_memory = load_in_memory
         self.sort_indices = sort_indices
         self._out_of_memory_open()
         try:
             h5file = self._file_handle
-            chosen = splits.entries_of(splits.read_splits(h5file), self.which_sets, self.path)
+            with naming(self.path):
+                entries = splits.read_splits(h5file)
+                self.default_axis_labels = layout.get_axis_labels(h5file)
+                self.vlen_sources = layout.get_vlen_sources(h5file)
+            chosen = splits.entries_of(entries, self.which_sets, self.path)
             self.provides_sources = splits.get_provided_sources(chosen, self.path)
-            self.default_axis_labels = layout.get_axis_labels(h5file)
-            self.vlen_sources = layout.get_vlen_sources(h5file)
             kwargs.setdefault('axis_labels', self.default_axis_labels)
             super().__init__(**kwargs)
             self.load()
@@ -137,39 +163,6 @@ class H5PYDataset(FileUser, Dataset):
             self._out_of_memory_close()
         if self.num_examples:
             self.example_iteration_scheme = SequentialExampleScheme(self.num_examples)
-
-    # What a file holds.
-
-    create_split_array = staticmethod(splits.create_split_array)
-    get_all_splits = staticmethod(splits.get_all_splits)
-    get_all_sources = staticmethod(splits.get_all_sources)
-    get_axis_labels = staticmethod(layout.get_axis_labels)
-    get_vlen_sources = staticmethod(layout.get_vlen_sources)
-
-    @staticmethod
-    def get_start_stop(h5file: h5py.File, split: str) -> dict[str, tuple[int, int]]:
-        """Return the first row and the one after the last of each source of a split."""
-        of_split = splits.entries_of(splits.read_splits(h5file), (split,), h5file.filename)[split]
-        return {source: (entry.start, entry.stop) for source, entry in of_split.items()}
-
-    @staticmethod
-    def get_indices(h5file: h5py.File, split: str) -> dict[str, Any]:
-        """Return the reference to the indices of each source of a split, or `None`."""
-        of_split = splits.entries_of(splits.read_splits(h5file), (split,), h5file.filename)[split]
-        return {source: entry.indices for source, entry in of_split.items()}
-
-    @staticmethod
-    def get_subsets(h5file: h5py.File, which_sets: Sequence[str],
-                    sources: Sequence[str]) -> list[Subset]:
-        """Return the rows of each of some sources that make up some splits of an open file."""
-        chosen = splits.entries_of(splits.read_splits(h5file), which_sets, h5file.filename)
-        provided = splits.get_provided_sources(chosen, h5file.filename)
-        missing = [source for source in sources if source not in provided]
-        if missing:
-            raise ValueError(f'{h5file.filename}: the splits {which_sets} do not have the sources '
-                             f'{missing}; they have {provided}')
-        of_source = select(h5file, chosen, sources, provided)
-        return [of_source[source] for source in sources]
 
     def open(self) -> None:
         """Open the file, unless the data are in memory.
@@ -198,23 +191,88 @@ class H5PYDataset(FileUser, Dataset):
         try:
             h5file = self._file_handle
             subsets = self.get_subsets(h5file, self.which_sets, sources)
-            if not _is_everything(self.user_given_subset):
+            if not is_everything(self.user_given_subset):
                 subsets = [self._part_of(subset) for subset in subsets]
-            shapes = [(subset.num_examples, *layout.example_shape(h5file, source))
-                      for source, subset in zip(sources, subsets, strict=True)]
-            dtypes = [layout.example_dtype(h5file, source) for source in sources]
+            with naming(self.path):
+                shapes = [(subset.num_examples, *layout.example_shape(h5file, source))
+                          for source, subset in zip(sources, subsets, strict=True)]
+                dtypes = [layout.example_dtype(h5file, source) for source in sources]
             data = None
             if self.load_in_memory:
-                data = [self._read(source, layout.row_reader(h5file, source),
-                                   subset.slice_or_array)
-                        for source, subset in zip(sources, subsets, strict=True)]
+                data = self._loaded(sources, subsets, shapes, dtypes)
         finally:
             self._out_of_memory_close()
-        self.subsets = subsets
+        # Requests are translated only once for sources that share one subset.
+        first = subsets[0]
+        self.subsets = [first if are_same_subsets(subset, first) else subset for subset in subsets]
         self.source_shapes = shapes
         self.source_dtypes = dtypes
         self.data_sources = data
         self._loaded_sources = sources
+
+    def _loaded(self, sources: Sequence[str], subsets: Sequence[Subset],
+                shapes: Sequence[tuple[int | None, ...]], dtypes: Sequence[Any]) -> list[Any]:
+        """Read everything."""
+        opened = self._hold()
+        try:
+            opened.check()
+            readers = [opened.reader(source, layout.row_reader) for source in sources]
+            rows = [subset.slice_or_array for subset in subsets]
+            if self.load_in_memory != 'shared':
+                return [self._read(*wanted) for wanted in zip(sources, readers, rows, strict=True)]
+            wanted = [SourceRows(source, reader, part, shape[1:], numpy.dtype(dtype))
+                      for source, reader, part, shape, dtype
+                      in zip(sources, readers, rows, shapes, dtypes, strict=True)]
+            # Without a stamp nobody can tell whether two files are the same.
+            key = opened.stamp.key if opened.stamp else str(uuid.uuid4())
+            self._shared_sources = load_shared(wanted, key, self.path, self._shared_token)
+            return self._shared_sources.data
+        finally:
+            opened.release()
+
+    def describe(self) -> Description:
+        """Tell how each source is stored in the file, and how its rows are read.
+
+        Returns
+        -------
+        Description
+            A dict from sources to `SourceDescription`, which is printed with a line for each.
+        """
+        opened = self._hold()
+        try:
+            with naming(self.path):
+                found = [describe_source(opened, source, opened.reader(source, layout.row_reader))
+                         for source in self.sources]
+        finally:
+            opened.release()
+        if self.load_in_memory:
+            found = [dataclasses.replace(entry, way='memory', reason='') for entry in found]
+        return Description((entry.name, entry) for entry in found)
+
+    def example_chunks(self) -> tuple[int, int] | IndexArray:
+        """Tell in which chunk of the file each example lies, for `ChunkShuffledScheme`.
+
+        Returns
+        -------
+        tuple of int, or ndarray of int64, shape (num_examples,)
+            ``(length, offset)`` says that example i lies in chunk ``(i + offset) // length``; an
+            array gives the number of the chunk of each example. Chunks are those of the source
+            that takes up most of the file.
+        """
+        self._follow_sources()
+        opened = self._hold()
+        try:
+            with naming(self.path):
+                source, length = example_chunks(opened.file, self.sources)
+        finally:
+            opened.release()
+        rows = self.subsets[self.sources.index(source)].slice_or_array
+        if isinstance(rows, slice) and (rows.step or 1) == 1:
+            return length, int(rows.start or 0) % length
+        if isinstance(rows, slice):
+            rows = numpy.arange(*rows.indices(rows.stop))
+        chunks: IndexArray = rows // length
+        return chunks
 
     def _part_of(self, subset: Subset) -> Subset:
         """Return the part of the rows of the splits that the user chose."""
@@ -283,9 +341,15 @@ class H5PYDataset(FileUser, Dataset):
         self._follow_sources()
         opened = self._hold()
         try:
-            return tuple([self._read(source, _reader(opened, source),
-                                     self._in_order(subset.positions(request)))
-                          for source, subset in zip(self.sources, self.subsets, strict=True)])
+            opened.check()
+            readers, before, data = opened.readers, None, []
+            positions: Positions = 0
+            for source, subset in zip(self.sources, self.subsets, strict=True):
+                if subset is not before:
+                    positions, before = self._in_order(subset.positions(request)), subset
+                reader = readers.get(source) or opened.reader(source, layout.row_reader)
+                data.append(self._read(source, reader, positions))
+            return tuple(data)
         finally:
             opened.release()
 
@@ -302,7 +366,9 @@ class H5PYDataset(FileUser, Dataset):
         """Read rows of one source."""
         try:
             return reader.read(positions)
-        except OSError as error:
+        except (FuelError, MemoryError):
+            raise
+        except (OSError, RuntimeError) as error:
             hint = ('. Its filter comes with a package such as hdf5plugin, which must be imported'
                     if 'filter' in str(error) else '')
             raise DataFileError(f'{self.path}: source {source!r} cannot be read: {error}{hint}'
@@ -310,51 +376,6 @@ class H5PYDataset(FileUser, Dataset):
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = without_attributes(self, super().__getstate__(), _NOT_PICKLED)
+        if self._shared_sources is not None:
+            state['_shared_token'] = self._shared_sources.token()
         return state
-
-
-def _reader(opened: OpenFile, source: str) -> RowReader:
-    """Return the reader of a source, which is kept with the open file."""
-    reader: RowReader | None = opened.readers.get(source)
-    if reader is None:
-        reader = opened.readers[source] = layout.row_reader(opened.file, source)
-    return reader
-
-
-def _is_everything(subset: Any) -> bool:
-    return isinstance(subset, slice) and subset == slice(None)
-
-
-def _checked_names(which_sets: Any) -> tuple[str, ...]:
-    if isinstance(which_sets, (str, bytes)):
-        raise ValueError(f'expected which_sets to be a tuple of names of splits, such as '
-                         f'({which_sets!r},); got the string {which_sets!r}')
-    if not isinstance(which_sets, Iterable):
-        raise ValueError(f'expected which_sets to be a tuple of names of splits; got '
-                         f'{which_sets!r}')
-    names = tuple(which_sets)
-    if not names:
-        raise ValueError('expected the name of at least one split in which_sets; got none')
-    for name in names:
-        if not isinstance(name, str):
-            raise ValueError(f'expected the names in which_sets to be strings; got {name!r}')
-    return names
-
-
-def _checked_subset(subset: Any) -> Any:
-    """Return the part that the user wants, in a form that is small to keep."""
-    if subset is None:
-        return slice(None)
-    if isinstance(subset, slice):
-        return subset
-    if isinstance(subset, Mapping) or not isinstance(subset, (list, tuple, range, numpy.ndarray)):
-        raise ValueError('expected subset to be a slice, a list or array of indices, or None for '
-                         f'all examples; got {type(subset).__name__}')
-    if len(subset) and isinstance(subset[0], (bool, numpy.bool_)):
-        return numpy.array(subset)
-    indices = as_index_array(subset)
-    if not indices.size:
-        raise ValueError('expected a subset of at least one example; got an empty one. None '
-                         'stands for all examples')
-    highest = int(indices.max())
-    return compact(indices, highest + 1 if indices.min() >= 0 else 2 ** 32)

@@ -20,15 +20,22 @@ class FileUser:
         Where the file is. It can be set at any time, as for a file that was moved.
     driver : str or None
         A driver of h5py.
+    locking : bool, str or None
+        Whether HDF5 locks the file, as for ``h5py.File``.
     """
 
     path: str
     driver: str | None
+    locking: Any = None
     _external_pid: int | None = None
+    _external_opened: OpenFile | None = None
 
     def _set_file(self, file_or_path: str | os.PathLike[str] | h5py.File,
-                  driver: str | None) -> None:
+                  driver: str | None, locking: Any = None) -> None:
         """Keep what the user gave."""
+        if locking not in (None, True, False, 'best-effort'):
+            raise ValueError("expected locking to be True, False, 'best-effort', or None for the "
+                             f'default; got {locking!r}')
         if isinstance(file_or_path, h5py.File):
             if not file_or_path:
                 raise ValueError('expected an open h5py.File, or a path; got one that is closed')
@@ -39,6 +46,8 @@ class FileUser:
             self.external_file_handle = None
             self.path = os.fsdecode(file_or_path)
         self.driver = driver
+        if locking is not None:
+            self.locking = locking
 
     @property
     def external_file_handle(self) -> h5py.File | None:
@@ -48,6 +57,7 @@ class FileUser:
     @external_file_handle.setter
     def external_file_handle(self, value: h5py.File | None) -> None:
         self._external_file_handle = value
+        self._external_opened = None
         self._external_pid = None if value is None else os.getpid()
 
     def _external(self) -> h5py.File | None:
@@ -66,7 +76,7 @@ class FileUser:
     def _lease(self) -> FileLease:
         lease: Any = self.__dict__.get('_file_lease')
         if lease is None:
-            lease = self.__dict__.setdefault('_file_lease', FileLease())
+            lease = self.__dict__.setdefault('_file_lease', FileLease(self.locking))
         return cast(FileLease, lease)
 
     @property
@@ -87,4 +97,7 @@ class FileUser:
         h5file = self._external()
         if h5file is None:
             return self._lease.hold(self.path, self.driver)
-        return OpenFile(h5file, self.path, self.driver)
+        opened = self._external_opened
+        if opened is None or opened.file is not h5file:
+            opened = self._external_opened = OpenFile(h5file, self.path, self.driver)
+        return opened

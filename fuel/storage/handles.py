@@ -6,7 +6,9 @@ reads holds the handle meanwhile, so that a file is not closed under a thread th
 """
 from __future__ import annotations
 
+import errno
 import os
+import re
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -16,13 +18,17 @@ from typing import Any, TypeAlias
 import h5py
 
 from fuel.exceptions import DataFileError, DataFileNotFoundError
+from fuel.storage.mapping import FileMap, FileStamp, why_not_mapped
 
 __all__ = ['FileLease', 'OpenFile', 'open_for_reading', 'open_handles']
 
 _Key: TypeAlias = tuple[Any, ...]
 
+# What a file system answers that cannot lock files.
+_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EROFS, errno.EACCES}
 
-def open_for_reading(path: str, driver: str | None = None) -> h5py.File:
+
+def open_for_reading(path: str, driver: str | None = None, locking: Any = None) -> h5py.File:
     """Open an HDF5 file for reading.
 
     Parameters
@@ -31,6 +37,9 @@ def open_for_reading(path: str, driver: str | None = None) -> h5py.File:
         The file.
     driver : str, optional
         A driver of h5py.
+    locking : bool or str, optional
+        Whether HDF5 locks the file, as for ``h5py.File``. By default it does, unless the file
+        system cannot: many network file systems and read-only ones.
 
     Raises
     ------
@@ -40,7 +49,12 @@ def open_for_reading(path: str, driver: str | None = None) -> h5py.File:
         It is cut off, not an HDF5 file, or open for writing somewhere. An ``OSError``.
     """
     try:
-        return h5py.File(path, 'r', driver=driver)
+        try:
+            return h5py.File(path, 'r', driver=driver, locking=locking)
+        except OSError as error:
+            if locking is not None or not _cannot_lock(error):
+                raise
+            return h5py.File(path, 'r', driver=driver, locking=False)
     except PermissionError:
         raise
     except FileNotFoundError:
@@ -50,6 +64,12 @@ def open_for_reading(path: str, driver: str | None = None) -> h5py.File:
             'set to where it is now') from None
     except OSError as error:
         raise DataFileError(f'{path}: {_diagnosis(path, str(error))}') from error
+
+
+def _cannot_lock(error: OSError) -> bool:
+    """Tell whether a file could not be opened because its file system has no locks."""
+    found = re.search(r'unable to lock file, errno = (\d+)', str(error))
+    return found is not None and int(found[1]) in _NO_LOCKS
 
 
 def _diagnosis(path: str, message: str) -> str:
@@ -72,6 +92,10 @@ def _diagnosis(path: str, message: str) -> str:
     return f'{problem} (HDF5 says: {message})'
 
 
+def _unchecked() -> None:
+    """Do nothing; for files that others may rightly write."""
+
+
 class OpenFile:
     """A file that is open in this process.
 
@@ -87,9 +111,18 @@ class OpenFile:
         How many hold it; it is closed when nobody does.
     readers : dict
         What has been built on top of the handle, for reuse; it goes when the file is closed.
+    counting : Lock
+        Held while `users` changes.
+    lock : RLock
+        Held while something is added to `readers`.
+    why_not_mapped : str
+        Why the file cannot be read without the HDF5 library; empty if it can.
+    stamp : FileStamp or None
+        What the file was like when it was opened; `None` where that cannot be told.
     """
 
-    __slots__ = ('driver', 'file', 'key', 'path', 'pid', 'readers', 'users')
+    __slots__ = ('_map', 'check', 'counting', 'driver', 'file', 'key', 'lock', 'path', 'pid',
+                 'readers', 'stamp', 'users', 'why_not_mapped')
 
     def __init__(self, file: h5py.File, path: str, driver: str | None, key: _Key = ()) -> None:
         self.file = file
@@ -99,10 +132,63 @@ class OpenFile:
         self.pid = os.getpid()
         self.users = 0
         self.readers: dict[str, Any] = {}
+        self.counting = threading.Lock()
+        self.lock = threading.RLock()
+        self.why_not_mapped = why_not_mapped(file)
+        self._map: FileMap | None = None
+        self.stamp: FileStamp | None = None
+        #: Raises `DataFileError` if the file has been changed since it was opened.
+        self.check: Callable[[], None] = _unchecked
+        if not self.why_not_mapped:
+            self.stamp = FileStamp(file)
+            self.check = self.stamp.check
+
+    def file_map(self) -> FileMap | None:
+        """Return the bytes of the file; `None` where they cannot be mapped."""
+        if self._map is None and self.stamp is not None and not self.why_not_mapped:
+            with self.lock:
+                if self._map is None:
+                    try:
+                        self._map = FileMap(self.file, self.stamp)
+                    except (OSError, ValueError, OverflowError) as error:
+                        if isinstance(error, DataFileError):
+                            raise
+                        self.why_not_mapped = f'the file cannot be mapped into memory: {error}'
+        return self._map
+
+    def reader(self, source: str, build: Callable[[OpenFile, str], Any]) -> Any:
+        """Return what reads a source; it is built once, and kept with the file."""
+        found = self.readers.get(source)
+        if found is None:
+            with self.lock:
+                found = self.readers.get(source)
+                if found is None:
+                    found = self.readers[source] = build(self, source)
+        return found
+
+    def forget(self) -> None:
+        """Drop what was built on top of the handle."""
+        self.readers.clear()
+        self._map = None
+
+    def hold(self) -> bool:
+        """Hold the file once more, if it is still held by somebody in this process."""
+        if self.pid != os.getpid():         # the lock may have been held when this was forked
+            return False
+        with self.counting:
+            if self.users < 1:
+                return False
+            self.users += 1
+            return True
 
     def release(self) -> None:
         """Let go of the file, once for each time it was held."""
-        _pool.release(self)
+        if self.key and self.pid == os.getpid():
+            with self.counting:
+                if self.users > 1:      # somebody else closes it
+                    self.users -= 1
+                    return
+            _pool.release(self)
 
 
 class _Pool:
@@ -140,11 +226,21 @@ class _Pool:
         while self._abandoned and self._lock.acquire(blocking=False):
             try:
                 with suppress(IndexError):
-                    self.drop(self._abandoned.popleft())
+                    opened = self._abandoned.popleft()
+                    if opened.pid != self._pid or not opened.key:
+                        continue
+                    if not opened.counting.acquire(blocking=False):
+                        # Perhaps this very thread counts; somebody collects again before long.
+                        self._abandoned.append(opened)
+                        return
+                    try:
+                        self._let_go(opened)
+                    finally:
+                        opened.counting.release()
             finally:
                 self._lock.release()
 
-    def acquire(self, path: str, driver: str | None) -> OpenFile:
+    def acquire(self, path: str, driver: str | None, locking: Any) -> OpenFile:
         """Return a file, which is now held once more. Call it with the lock held."""
         # HDF5 would go on with the descriptor of the parent if it saw the file still open.
         while self._inherited:
@@ -157,19 +253,24 @@ class _Pool:
             key = (path, driver)                # missing, or an address that only a driver knows
         opened = self._files.get(key)
         if opened is None or not opened.file:
-            opened = self._files[key] = OpenFile(open_for_reading(path, driver), path, driver, key)
-        opened.users += 1
+            opened = self._files[key] = OpenFile(
+                open_for_reading(path, driver, locking), path, driver, key)
+        with opened.counting:
+            opened.users += 1
         return opened
 
     def drop(self, opened: OpenFile) -> None:
         """Let go of a file; the last one closes it. Call it with the lock held."""
-        if opened.pid != self._pid or not opened.key:
-            return
+        if opened.pid == self._pid and opened.key:
+            with opened.counting:
+                self._let_go(opened)
+
+    def _let_go(self, opened: OpenFile) -> None:
         opened.users -= 1
         if opened.users <= 0:
             if self._files.get(opened.key) is opened:
                 del self._files[opened.key]
-            opened.readers.clear()
+            opened.forget()
             opened.file.close()
 
     def release(self, opened: OpenFile) -> None:
@@ -202,20 +303,26 @@ class FileLease:
 
     The file is opened by `open` or on first use, and closed by `close` once for every `open`, or
     when the lease is collected as garbage. In a child process it is opened again.
+
+    Parameters
+    ----------
+    locking : bool or str, optional
+        As for `open_for_reading`.
     """
 
-    __slots__ = ('_file', '_opened')
+    __slots__ = ('_file', '_opened', 'locking')
 
-    def __init__(self) -> None:
+    def __init__(self, locking: Any = None) -> None:
         self._file: OpenFile | None = None
         self._opened = 0
+        self.locking = locking
 
     def _current(self, path: str, driver: str | None) -> OpenFile:
         """Return the file, opening it if need be. The pool is locked."""
         current = self._file
         if (current is None or current.pid != os.getpid() or current.path != path
                 or current.driver != driver or not current.file):
-            fresh = _pool.acquire(path, driver)
+            fresh = _pool.acquire(path, driver, self.locking)
             if current is not None:
                 _pool.drop(current)
             self._file = current = fresh
@@ -229,9 +336,14 @@ class FileLease:
 
     def hold(self, path: str, driver: str | None = None) -> OpenFile:
         """Return the file, held until its method `release` is called."""
+        current = self._file
+        if current is not None and current.path == path and current.driver == driver and (
+                current.hold()):
+            return current
         with _pool.locked():
             current = self._current(path, driver)
-            current.users += 1
+            with current.counting:
+                current.users += 1
             return current
 
     def peek(self, path: str, driver: str | None = None) -> h5py.File:

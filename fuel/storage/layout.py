@@ -7,12 +7,16 @@ from typing import Any
 import h5py
 
 from fuel.exceptions import DataLayoutError
-from fuel.storage.ragged import RaggedRows, checked_shapes, has_shapes, shape_labels
-from fuel.storage.rows import LibraryRows, RowReader
+from fuel.storage.damage import naming
+from fuel.storage.handles import OpenFile
+from fuel.storage.readers.reading import fixed_rows
+from fuel.storage.readers.rows import RowReader
 from fuel.storage.splits import get_all_sources
+from fuel.storage.variable import scales
+from fuel.storage.variable.ragged import variable_rows, variable_shape
 
-__all__ = ['example_dtype', 'example_shape', 'get_axis_labels', 'get_vlen_sources', 'row_reader',
-           'source_dataset']
+__all__ = ['example_dtype', 'example_shape', 'get_axis_labels', 'get_vlen_sources',
+           'num_examples', 'ragged_kind', 'row_reader', 'source_dataset']
 
 
 def source_dataset(h5file: h5py.File, source: str) -> h5py.Dataset:
@@ -36,28 +40,37 @@ def source_dataset(h5file: h5py.File, source: str) -> h5py.Dataset:
     return found
 
 
-def row_reader(h5file: h5py.File, source: str) -> RowReader:
+def row_reader(opened: OpenFile, source: str) -> RowReader:
     """Return what reads the rows of a source.
 
     Raises
     ------
     DataLayoutError
         The data set or its scales are not as they must be. A ``ValueError``.
+    DataFileError
+        The file is damaged. An ``OSError``.
     """
-    dataset = source_dataset(h5file, source)
-    shapes = checked_shapes(dataset)
-    return LibraryRows(dataset) if shapes is None else RaggedRows(dataset, shapes)
+    with naming(opened.path, source):
+        dataset = source_dataset(opened.file, source)
+        return variable_rows(dataset, opened) or fixed_rows(dataset, opened)
+
+
+def num_examples(h5file: h5py.File, source: str) -> int:
+    """Return how many examples a source has."""
+    return scales.num_examples(source_dataset(h5file, source))
+
+
+def ragged_kind(dataset: h5py.Dataset) -> str:
+    """Return ``'vlen'`` or ``'ragged'`` for data of variable length, else an empty string."""
+    found = scales.variable_layout(dataset)
+    return '' if found is None else 'vlen' if found.offsets is None else 'ragged'
 
 
 def example_shape(h5file: h5py.File, source: str) -> tuple[int | None, ...]:
     """Return the shape of one example, with `None` for axes of variable length."""
     dataset = source_dataset(h5file, source)
-    shapes = checked_shapes(dataset)
-    if shapes is not None:
-        return (None,) * int(shapes.shape[1])
-    if h5py.check_vlen_dtype(dataset.dtype) is not None:
-        return (None,)
-    return tuple(dataset.shape[1:])
+    ragged = variable_shape(dataset)
+    return tuple(dataset.shape[1:]) if ragged is None else ragged
 
 
 def example_dtype(h5file: h5py.File, source: str) -> Any:
@@ -74,9 +87,9 @@ def _present(h5file: h5py.File, sources: Iterable[str] | None) -> dict[str, h5py
 
 
 def get_vlen_sources(h5file: h5py.File, sources: Iterable[str] | None = None) -> tuple[str, ...]:
-    """Return the names of the sources of variable length that have shapes."""
+    """Return the names of the sources whose examples have shapes of their own."""
     return tuple(name for name, dataset in _present(h5file, sources).items()
-                 if has_shapes(dataset))
+                 if scales.has_own_shapes(dataset))
 
 
 def get_axis_labels(h5file: h5py.File, sources: Iterable[str] | None = None
@@ -97,12 +110,5 @@ def get_axis_labels(h5file: h5py.File, sources: Iterable[str] | None = None
         data of variable length these are the axes that batches of examples have, and `None` if
         the file does not tell them.
     """
-    labels: dict[str, tuple[str, ...] | None] = {}
-    for name, dataset in _present(h5file, sources).items():
-        stored = tuple(str(axis.label) for axis in dataset.dims)
-        if has_shapes(dataset):
-            of_shapes = shape_labels(dataset)
-            labels[name] = None if of_shapes is None else (*stored[:1], *of_shapes)
-        else:
-            labels[name] = stored
-    return labels
+    return {name: scales.axis_labels(dataset)
+            for name, dataset in _present(h5file, sources).items()}

@@ -1,6 +1,7 @@
 """Rows of arrays and of other things that can be indexed, copied out of them."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,11 +11,23 @@ from fuel._kernels import gather_rows
 from fuel._types import AnyArray
 from fuel.utils.indices import Positions
 
-__all__ = ['own', 'own_objects', 'part_of', 'take', 'take_rows']
+__all__ = ['keep_freed_memory', 'own', 'own_objects', 'part_of', 'take', 'take_rows']
 
 
 # What a list of these has in it need not be copied.
 _UNCHANGING = frozenset({bool, bytes, complex, float, int, str, type(None)})
+
+
+@functools.cache
+def keep_freed_memory() -> None:
+    """Have the C library keep the memory of freed arrays for the next ones.
+
+    Batches of many arrays of middle size, such as encoded images, are made and freed all the time.
+    The C library of GNU would give their memory back to the system whenever a batch is freed, and
+    taking it again costs several times as much as filling it. It stops doing so, for up to 64 MiB,
+    once it has seen a large array come and go; this one costs nothing, since nobody touches it.
+    """
+    numpy.empty(2 ** 25 - 4096, dtype=numpy.uint8)
 
 
 def take_rows(rows: AnyArray, positions: Positions) -> Any:

@@ -16,7 +16,7 @@ import h5py
 import numpy
 
 from fuel.exceptions import DataLayoutError
-from fuel.storage.layout import source_dataset
+from fuel.storage.layout import num_examples
 from fuel.storage.splits import SplitEntry
 from fuel.utils.indices import IndexArray, compact, is_increasing
 from fuel.utils.subset import Subset
@@ -68,7 +68,7 @@ def select(h5file: h5py.File, chosen: Mapping[str, Mapping[str, SplitEntry]],
             if [_length(entry) for entry in rows] == lengths:
                 listed[source] = rows
     columns = [listed[source] for source in provided if source in listed]
-    totals = {source: len(source_dataset(h5file, source)) for source in sources}
+    totals = {source: num_examples(h5file, source) for source in sources}
     if all(_same(first, other) for column in columns[1:]
            for first, other in zip(columns[0], column, strict=True)):
         union = _union(columns[0], max(totals.values()))
@@ -90,7 +90,7 @@ class _RowsReader:
 
     def rows(self, entry: SplitEntry) -> _Rows:
         """Return the rows of an entry, after checking that they exist."""
-        total = len(source_dataset(self._file, entry.source))
+        total = num_examples(self._file, entry.source)
         where = f'{self._file.filename}: split {entry.split!r}, source {entry.source!r}'
         if entry.indices is None:
             if not 0 <= entry.start <= entry.stop:

@@ -213,7 +213,7 @@ def test_shapes_and_dtypes_are_known_without_reading(path, monkeypatch):
     def read(self, positions):
         raise AssertionError('no row is to be read')
 
-    monkeypatch.setattr('fuel.storage.rows.LibraryRows.read', read)
+    monkeypatch.setattr('fuel.storage.readers.rows.LibraryRows.read', read)
     dataset = H5PYDataset(path, ('train',), subset=slice(0, 30))
     assert dataset.source_shapes == [(30, 3, 5, 5), (30, 1), (30, 10)]
     assert dataset.source_dtypes == [numpy.uint8, numpy.uint8, numpy.float32]

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +14,6 @@ import pytest
 
 import fuel
 from fuel.bin.fuel_convert import main
-from fuel.converters import base
 from fuel.utils import atomic
 from tests.bin.commands import environment, fails, run
 from tests.test_plugins import write_module  # noqa: F401
@@ -175,8 +175,8 @@ def test_no_space(converter, tmp_path):
 
 def test_disk_without_enough_room_is_noticed_before(tmp_path, monkeypatch):
     from fuel.converters.base import fill_hdf5_file
-    usage = base.shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(base.shutil, 'disk_usage', lambda path: usage._replace(free=5000))
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, 'disk_usage', lambda path: usage._replace(free=5000))
     with h5py.File(tmp_path / 'x.hdf5', 'w') as h5file:
         with pytest.raises(OSError, match=r'8\.0 kB are needed, 5\.0 kB are free') as caught:
             fill_hdf5_file(h5file, [('train', 'x', numpy.zeros((500, 2)))])

@@ -157,7 +157,7 @@ def test_a_file_that_is_damaged_within_is_told_when_it_is_read(tmp_path):
     path.write_bytes(content)
     dataset = H5PYDataset(path, ('a',))
     assert dataset.get_data(None, [399])[0].tolist() == [399]
-    with pytest.raises(DataFileError, match=r"data\.hdf5: source 'x' cannot be read"):
+    with pytest.raises(DataFileError, match=r"data\.hdf5: source 'x': rows 400 to 499 cannot"):
         dataset.get_data(None, [400])
     assert dataset.get_data(None, [399])[0].tolist() == [399]
     dataset.close(None)

@@ -11,8 +11,9 @@ from fuel.storage.layout import (
     row_reader,
     source_dataset,
 )
-from fuel.storage.ragged import objects
+from fuel.storage.variable.ragged import objects
 from tests.storage.files import some_images, write_file, write_ragged
+from tests.storage.ragged_files import as_opened
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def images():
     slice(0, 12, 1), slice(1, 12, 4), numpy.array([7, 0, 7]), numpy.array([3]), numpy.arange(5)])
 def test_examples_get_their_shapes_back(tmp_path, images, positions):
     with h5py.File(write_ragged(tmp_path / 'f.hdf5', images)) as h5file:
-        read = row_reader(h5file, 'images').read(positions)
+        read = row_reader(as_opened(h5file), 'images').read(positions)
         assert read.dtype == object
         assert read.ndim == 1
         for array, number in zip(read, numpy.arange(12)[positions], strict=True):
@@ -35,13 +36,13 @@ def test_examples_get_their_shapes_back(tmp_path, images, positions):
 
 def test_one_example_is_one_array(tmp_path, images):
     with h5py.File(write_ragged(tmp_path / 'f.hdf5', images)) as h5file:
-        assert numpy.array_equal(row_reader(h5file, 'images').read(4), images[4])
+        assert numpy.array_equal(row_reader(as_opened(h5file), 'images').read(4), images[4])
 
 
 def test_examples_of_one_shape_come_as_objects_too(tmp_path):
     same = [numpy.full((1, 2, 2), i, dtype='uint8') for i in range(4)]
     with h5py.File(write_ragged(tmp_path / 'f.hdf5', same)) as h5file:
-        read = row_reader(h5file, 'images').read(slice(0, 4, 1))
+        read = row_reader(as_opened(h5file), 'images').read(slice(0, 4, 1))
         assert read.shape == (4,)
         assert read.dtype == object
 
@@ -49,7 +50,7 @@ def test_examples_of_one_shape_come_as_objects_too(tmp_path):
 def test_examples_without_values(tmp_path):
     arrays = [numpy.zeros((3, 0, 2), dtype='uint8'), numpy.ones((3, 1, 1), dtype='uint8')]
     with h5py.File(write_ragged(tmp_path / 'f.hdf5', arrays)) as h5file:
-        assert row_reader(h5file, 'images').read(0).shape == (3, 0, 2)
+        assert row_reader(as_opened(h5file), 'images').read(0).shape == (3, 0, 2)
 
 
 @pytest.mark.parametrize('dtype', ['uint8', 'uint16', 'int32', 'int64'])
@@ -65,7 +66,7 @@ def test_shapes_may_be_integers_of_any_kind(tmp_path, images, dtype):
         h5file['images'].dims[0].detach_scale(h5file['image_shapes'])
         narrow(h5file)
     with h5py.File(path) as h5file:
-        assert numpy.array_equal(row_reader(h5file, 'images').read(2), images[2])
+        assert numpy.array_equal(row_reader(as_opened(h5file), 'images').read(2), images[2])
 
 
 def test_labels_and_kinds_of_sources(tmp_path, images):
@@ -91,7 +92,7 @@ def test_labels_of_ordinary_sources(tmp_path):
 def test_without_labels_of_shapes_the_labels_are_unknown(tmp_path, images):
     with h5py.File(write_ragged(tmp_path / 'f.hdf5', images, shape_labels=None)) as h5file:
         assert get_axis_labels(h5file)['images'] is None
-        assert numpy.array_equal(row_reader(h5file, 'images').read(2), images[2])
+        assert numpy.array_equal(row_reader(as_opened(h5file), 'images').read(2), images[2])
 
 
 def test_variable_length_without_shapes_stays_flat(tmp_path):
@@ -99,7 +100,7 @@ def test_variable_length_without_shapes_stays_flat(tmp_path):
         flat = h5file.create_dataset('x', (3,), dtype=h5py.vlen_dtype('u1'))
         flat[0], flat[1] = [1, 2], [3]
         flat.dims[0].label = 'batch'
-        read = row_reader(h5file, 'x').read(slice(0, 3, 1))
+        read = row_reader(as_opened(h5file), 'x').read(slice(0, 3, 1))
         assert [values.tolist() for values in read] == [[1, 2], [3], []]
         assert get_vlen_sources(h5file, ['x']) == ()
         assert get_axis_labels(h5file, ['x']) == {'x': ('batch',)}
@@ -110,7 +111,7 @@ def test_shapes_shorter_than_the_data_are_refused(tmp_path, images):
     path = write_ragged(tmp_path / 'f.hdf5', images, shapes=[image.shape for image in images[:9]])
     with h5py.File(path) as h5file, pytest.raises(
             DataLayoutError, match=r"source 'images'.*shorter.*12.*9"):
-        row_reader(h5file, 'images')
+        row_reader(as_opened(h5file), 'images')
 
 
 @pytest.mark.parametrize('shapes', [[3] * 12, [[0.5, 1.5, 1.0]] * 12])
@@ -123,14 +124,14 @@ def test_shapes_of_another_form_are_refused(tmp_path, images, shapes):
         h5file['other'].make_scale('shapes')
         h5file['images'].dims[0].attach_scale(h5file['other'])
         with pytest.raises(DataLayoutError, match='one row for each example'):
-            row_reader(h5file, 'images')
+            row_reader(as_opened(h5file), 'images')
 
 
 def test_a_shape_that_does_not_fit_names_the_example(tmp_path, images):
     shapes = [image.shape for image in images]
     shapes[5] = (1, 1, 99)
     with h5py.File(write_ragged(tmp_path / 'f.hdf5', images, shapes=shapes)) as h5file:
-        reader = row_reader(h5file, 'images')
+        reader = row_reader(as_opened(h5file), 'images')
         assert numpy.array_equal(reader.read(4), images[4])
         for positions in (5, slice(0, 12, 1), numpy.array([7, 5])):
             with pytest.raises(DataLayoutError, match=r"'images': example 5 .*\(1, 1, 99\)"):
@@ -141,7 +142,7 @@ def test_data_of_variable_length_has_one_axis(tmp_path):
     with h5py.File(tmp_path / 'f.hdf5', 'w') as h5file:
         h5file.create_dataset('x', (3, 2), dtype=h5py.vlen_dtype('u1'))
         with pytest.raises(DataLayoutError, match=r'a single axis.*\(3, 2\)'):
-            row_reader(h5file, 'x')
+            row_reader(as_opened(h5file), 'x')
 
 
 def test_shapes_belong_to_data_of_variable_length(tmp_path):
@@ -151,7 +152,7 @@ def test_shapes_belong_to_data_of_variable_length(tmp_path):
         h5file['s'].make_scale('shapes')
         h5file['x'].dims[0].attach_scale(h5file['s'])
         with pytest.raises(DataLayoutError, match='expected data of variable length.*int64'):
-            row_reader(h5file, 'x')
+            row_reader(as_opened(h5file), 'x')
 
 
 def test_sources_that_are_no_data_sets_are_refused(tmp_path):

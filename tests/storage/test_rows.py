@@ -2,9 +2,9 @@ import h5py
 import numpy
 import pytest
 
-from fuel.storage import rows
 from fuel.storage.memory import take_rows
-from fuel.storage.rows import LibraryRows
+from fuel.storage.readers import rows
+from fuel.storage.readers.rows import LibraryRows
 
 DTYPES = ['uint8', 'bool', '>i4', 'float16', 'S5', 'datetime', 'compound', 'complex64']
 

@@ -26,7 +26,18 @@ _DENSE = 4
 
 
 class RowReader(Protocol):
-    """Reads rows of one source."""
+    """Reads rows of one source.
+
+    Attributes
+    ----------
+    way : str
+        ``'mapped'``, ``'decoded'`` or ``'library'``; see `fuel.storage.readers.reading`.
+    reason : str
+        Why it is not read in a faster way; empty if there is none.
+    """
+
+    way: str
+    reason: str
 
     def read(self, positions: Positions) -> Any:
         """Return the rows at the given positions.
@@ -51,9 +62,14 @@ class LibraryRows:
     ----------
     dataset : h5py.Dataset
         At least one axis.
+    reason : str, optional
+        Why it is not read in a faster way.
     """
 
-    def __init__(self, dataset: h5py.Dataset) -> None:
+    way = 'library'
+
+    def __init__(self, dataset: h5py.Dataset, reason: str = '') -> None:
+        self.reason = reason
         self._dataset = dataset
         self._shape: tuple[int, ...] = dataset.shape[1:]
         self._dtype: numpy.dtype[Any] = dataset.dtype

@@ -1,0 +1,1 @@
+"""Data in memory that the processes of a machine share."""

@@ -1,0 +1,1 @@
+"""Sources whose examples have sizes of their own."""

@@ -1,0 +1,1 @@
+"""Writing data sets into HDF5 files."""
