@@ -23,6 +23,8 @@ from fuel.utils.subset import Subset
 
 __all__ = ['select']
 
+# Where at least one row in so many is wanted, the wanted ones are marked rather than sorted.
+_DENSE = 64
 # The rows that a split lists for a source: (start, stop), or an array in the order of the file.
 _Rows: TypeAlias = tuple[int, int] | IndexArray
 
@@ -170,6 +172,9 @@ def _column(pieces: Sequence[_Rows]) -> IndexArray:
 
 def _union(pieces: Sequence[_Rows], total: int) -> Subset:
     """Return the union of the rows of several splits, in the order of the file."""
+    if len(pieces) > 1 and not all(isinstance(rows, tuple) for rows in pieces):
+        if total < _DENSE * sum(map(_length, pieces)):
+            return Subset.in_order(compact(_marked(pieces, total), total), total)
     union = Subset.in_order(slice(0, 0), total)
     for rows in pieces:
         if isinstance(rows, tuple):
@@ -182,12 +187,20 @@ def _union(pieces: Sequence[_Rows], total: int) -> Subset:
 def _sorted(rows: IndexArray) -> IndexArray:
     """Return rows in increasing order, each once."""
     highest = int(rows.max())
-    if highest < 64 * len(rows):
-        # Marking rows takes one pass, where sorting would take many.
-        marked = numpy.zeros(highest + 1, dtype=bool)
-        marked[rows] = True
-        return numpy.flatnonzero(marked)
+    if highest < _DENSE * len(rows):
+        return _marked([rows], highest + 1)
     return numpy.unique(rows)
+
+
+def _marked(pieces: Sequence[_Rows], total: int) -> IndexArray:
+    """Return rows in increasing order, each once.
+
+    Marking rows takes one pass, where sorting would take many.
+    """
+    marked = numpy.zeros(total, dtype=bool)
+    for rows in pieces:
+        marked[slice(*rows) if isinstance(rows, tuple) else rows] = True
+    return numpy.flatnonzero(marked)
 
 
 def _pieces_in_order(columns: Sequence[Sequence[_Rows]]) -> bool:
