@@ -88,14 +88,19 @@ def float_name(value: Any) -> str:
     raise ValueError(f"expected 'float16', 'float32' or 'float64'; got {value!r}")
 
 
-def _seed(value: Any) -> int:
-    number = -1
+def _whole_number(value: Any) -> int:
+    """Return a setting that is an integer, perhaps in a string; -1 if it is none."""
     try:
         # int() takes truth values and numbers with a fraction as well.
         if isinstance(value, str) or (not isinstance(value, bool) and value == int(value)):
-            number = int(value)
+            return int(value)
     except (TypeError, ValueError, OverflowError):
         pass
+    return -1
+
+
+def _seed(value: Any) -> int:
+    number = _whole_number(value)
     if not 0 <= number < 2**32:
         raise ValueError(f'expected an integer from 0 to 2**32 - 1; got {value!r}')
     return number
@@ -146,12 +151,7 @@ def default_cache_bytes() -> int:
 
 def thread_count(value: Any) -> int:
     """Check a number of threads; 0 stands for one for each core, at most four."""
-    number = -1
-    try:
-        if isinstance(value, str) or (not isinstance(value, bool) and value == int(value)):
-            number = int(value)
-    except (TypeError, ValueError, OverflowError):
-        pass
+    number = _whole_number(value)
     if not 0 <= number <= 64:
         raise ValueError(f'expected a number of threads from 0 to 64; got {value!r}')
     if number:

@@ -1,5 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """Rows gathered out of blocks that lie anywhere in memory; see `fuel._kernels.reference.blocks`."""
+cimport cython
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
@@ -130,6 +131,7 @@ cdef list places_of_missing(const char **found, Py_ssize_t count, Py_ssize_t col
     return [i for i in range(count) if found[i * columns] == NULL]
 
 
+@cython.auto_pickle(False)      # addresses mean nothing elsewhere
 cdef class BlockTable:
     """Rows that lie in blocks anywhere in memory; see `fuel._kernels.reference.blocks`."""
 
@@ -246,6 +248,7 @@ cdef class BlockTable:
 cdef check_vector(cnp.ndarray array, str name, Py_ssize_t width, Py_ssize_t length):
     if (array.ndim != 1 or array.dtype.kind not in 'iu' or cnp.PyArray_ITEMSIZE(array) != width
             or not cnp.PyArray_IS_C_CONTIGUOUS(array) or not cnp.PyArray_ISNOTSWAPPED(array)
+            or not cnp.PyArray_ISALIGNED(array)
             or (length >= 0 and cnp.PyArray_SIZE(array) != length)):
         raise TypeError(f'expected {name} to be a vector of {width}-byte integers'
                         f'{"" if length < 0 else f" of length {length}"}; got {array.dtype} of '

@@ -4,6 +4,7 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
 
 import ctypes
+import math
 
 cnp.import_array()
 
@@ -25,6 +26,7 @@ ctypedef struct Index:
     uint32_t *masks
     int axes
     int64_t seen
+    int64_t count
 
 
 cdef int note_chunk(const uint64_t *offset, unsigned filter_mask, uint64_t address,
@@ -39,8 +41,8 @@ cdef int note_chunk(const uint64_t *offset, unsigned filter_mask, uint64_t addre
         if place >= <uint64_t>index.grid[axis] or offset[axis] % <uint64_t>index.chunk[axis]:
             return -1
         number = number * index.grid[axis] + <int64_t>place
-    if index.offsets[number]:
-        return -1               # two chunks for one place
+    if number < 0 or number >= index.count or index.offsets[number]:
+        return -1               # or two chunks for one place
     index.offsets[number] = <int64_t>address
     index.sizes[number] = <int64_t>size
     index.masks[number] = filter_mask
@@ -79,8 +81,10 @@ def chunk_index(dataset, cnp.ndarray chunk not None, cnp.ndarray grid not None,
             raise TypeError('expected vectors of int64')
     if masks.dtype != 'uint32' or not masks.flags.c_contiguous or len(chunk) != len(grid):
         raise TypeError('expected masks of uint32, and as many axes of chunks as of the grid')
-    if (chunk < 1).any() or not len(offsets) == len(sizes) == len(masks) == grid.prod():
-        raise ValueError(f'expected {grid.prod()} entries; got {len(offsets)}')
+    total = math.prod(grid.tolist())            # numpy would wrap around
+    if (chunk < 1).any() or not len(offsets) == len(sizes) == len(masks) == total:
+        raise ValueError(f'expected {total} entries; got {len(offsets)}')
+    index.count = total
     index.chunk = <const int64_t *>cnp.PyArray_DATA(chunk)
     index.grid = <const int64_t *>cnp.PyArray_DATA(grid)
     index.offsets = <int64_t *>cnp.PyArray_DATA(offsets)

@@ -168,6 +168,7 @@ cdef inline Py_ssize_t unblosc2(void *function, void *state, const uint8_t *sour
     cdef size_t head, packed, total, filled, item
     cdef uint8_t *to = out
     cdef int axis
+    cdef bint in_place
     if size < FRAME + HEADER or memcmp(source, b'\x9e\xa8b2frame\x00\xd2', 11) != 0:
         return DAMAGED
     head = big_endian(source + 11)
@@ -188,10 +189,11 @@ cdef inline Py_ssize_t unblosc2(void *function, void *state, const uint8_t *sour
                 or not is_plain(source + head)):
             return DAMAGED
         total = filled
-    if not are_in_place(&blocks):
+    in_place = are_in_place(&blocks)
+    if not in_place:
         total = item
         for axis in range(blocks.axes):
-            if total > room or blocks.chunk[axis] > room:
+            if total and blocks.chunk[axis] > room // total:
                 return LONGER
             total *= blocks.chunk[axis]
     if total > room:
@@ -199,16 +201,19 @@ cdef inline Py_ssize_t unblosc2(void *function, void *state, const uint8_t *sour
     if packed == 0:
         memset(out, 0, total)
         return <Py_ssize_t>total
-    if not are_in_place(&blocks):
-        # Less than twice as long along each axis: neither this nor the product overflows.
-        if filled_up(&blocks, item) != filled or filled == 0:
-            return DAMAGED
-        to = reserve(scratch, filled)
+    # Less than twice as long along each axis: neither this nor the product overflows.
+    if not in_place and (filled_up(&blocks, item) != filled or filled == 0):
+        return DAMAGED
+    if not in_place or source[head + 3] == 12:
+        # Blosc2 writes past the end of what it unshuffles where items have twelve bytes.
+        to = reserve(scratch, filled + 16)
         if to == NULL:
             return NO_MEMORY
     if (<blosc2_t>function)(state, source + head, <int32_t>packed, to,
                             <int32_t>filled) != <int>filled:
         return DAMAGED
-    if to != out:
+    if not in_place:
         arrange(&blocks, item, to, out)
+    elif to != out:
+        memcpy(out, to, filled)
     return <Py_ssize_t>total

@@ -103,17 +103,25 @@ cdef gather(cnp.ndarray source, const index_t *indices, Py_ssize_t count, Py_ssi
     return result
 
 
-def gather_rows(cnp.ndarray source not None, cnp.ndarray indices not None):
-    """Return chosen rows of an array; see `fuel._kernels.reference.gather`."""
-    if cnp.PyArray_NDIM(source) < 1:
-        raise TypeError('expected a source of at least one axis; got a scalar')
+cdef cnp.ndarray checked_indices(cnp.ndarray indices):
+    """Return indices in one piece, after checking that they are a vector of integers."""
     cdef int kind = cnp.PyArray_TYPE(indices)
-    cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(indices)
     if (cnp.PyArray_NDIM(indices) != 1
             or kind not in (cnp.NPY_INT, cnp.NPY_LONG, cnp.NPY_LONGLONG)
             or not cnp.PyArray_ISNOTSWAPPED(indices)):
         raise TypeError('expected a vector of int32 or int64 indices; got '
                         f'{indices.ndim} axes of {indices.dtype}')
+    if not cnp.PyArray_IS_C_CONTIGUOUS(indices) or not cnp.PyArray_ISALIGNED(indices):
+        indices = indices.copy()
+    return indices
+
+
+def gather_rows(cnp.ndarray source not None, cnp.ndarray indices not None):
+    """Return chosen rows of an array; see `fuel._kernels.reference.gather`."""
+    if cnp.PyArray_NDIM(source) < 1:
+        raise TypeError('expected a source of at least one axis; got a scalar')
+    indices = checked_indices(indices)
+    cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(indices)
     # Rows must each lie in one piece, and hold no references that would have to be counted.
     cdef Py_ssize_t size = cnp.PyArray_ITEMSIZE(source)
     cdef int axis
@@ -122,8 +130,6 @@ def gather_rows(cnp.ndarray source not None, cnp.ndarray indices not None):
         if cnp.PyArray_DIM(source, axis) != 1 and cnp.PyArray_STRIDE(source, axis) != size:
             whole = False
         size *= cnp.PyArray_DIM(source, axis)
-    if not cnp.PyArray_IS_C_CONTIGUOUS(indices):
-        indices = numpy.ascontiguousarray(indices)
     cdef Py_ssize_t count = cnp.PyArray_DIM(indices, 0)
     if not whole:
         return _gather_slowly(source, indices)
@@ -136,14 +142,7 @@ def gather_rows(cnp.ndarray source not None, cnp.ndarray indices not None):
 
 def first_outside_range(cnp.ndarray indices not None, Py_ssize_t rows):
     """Return the place of an index out of range, or -1; see `fuel._kernels.reference.gather`."""
-    cdef int kind = cnp.PyArray_TYPE(indices)
-    if (cnp.PyArray_NDIM(indices) != 1
-            or kind not in (cnp.NPY_INT, cnp.NPY_LONG, cnp.NPY_LONGLONG)
-            or not cnp.PyArray_ISNOTSWAPPED(indices)):
-        raise TypeError('expected a vector of int32 or int64 indices; got '
-                        f'{indices.ndim} axes of {indices.dtype}')
-    if not cnp.PyArray_IS_C_CONTIGUOUS(indices):
-        indices = numpy.ascontiguousarray(indices)
+    indices = checked_indices(indices)
     cdef Py_ssize_t count = cnp.PyArray_DIM(indices, 0)
     if cnp.PyArray_ITEMSIZE(indices) == 4:
         return first_outside(<const cnp.int32_t *>cnp.PyArray_DATA(indices), count, rows)

@@ -126,6 +126,11 @@ static void fuel_team_grow(int wanted)
     pthread_attr_setstacksize(&attributes, FUEL_STACK);
     /* Signals are for the threads of Python. */
     sigfillset(&all);
+    /* But for those that a fault of the thread itself raises. */
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGILL);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (fuel_team.helpers < wanted
            && !pthread_create(&thread, &attributes, fuel_team_helper, NULL))

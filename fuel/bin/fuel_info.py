@@ -32,8 +32,9 @@ def main(args: Sequence[str] | None = None) -> None:
     with reporting(PROGRAM, arguments):
         parser = CommandParser(
             prog=PROGRAM,
-            description='Print by which command, and by which versions of what, a file was made.')
-        parser.add_argument('filename', help='a file that fuel-convert made')
+            description='Print by which command, and by which versions of what, a file was made, '
+                        'and how its sources are stored and read.')
+        parser.add_argument('filename', help='a file that fuel-convert or fill_hdf5_file made')
         add_traceback_option(parser)
         print(_description(parser.parse_args(arguments).filename), flush=True)
 

@@ -1,10 +1,9 @@
 """Data sets that live in an HDF5 file, read with h5py."""
 from __future__ import annotations
 
-import dataclasses
 import os
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, cast
 
 import h5py
@@ -19,16 +18,17 @@ from fuel.datasets._h5py_arguments import (
     is_everything,
 )
 from fuel.datasets._hdf5_contents import FileContents
+from fuel.datasets._hdf5_description import FileDescription
 from fuel.datasets._hdf5_file import FileUser
 from fuel.exceptions import DataFileError, FuelError
 from fuel.schemes.sequential import SequentialExampleScheme
 from fuel.storage import layout, splits
 from fuel.storage.damage import naming
-from fuel.storage.describe import Description, describe_source, example_chunks
+from fuel.storage.handles import OpenFile
+from fuel.storage.mapping import FileStamp
 from fuel.storage.memory import take_rows
-from fuel.storage.readers.rows import RowReader
 from fuel.storage.sharing.sources import SharedSources, SourceRows, load_shared
-from fuel.utils.indices import IndexArray, Positions, checked_request, is_increasing
+from fuel.utils.indices import Positions, checked_request, is_increasing
 from fuel.utils.pickling import do_not_pickle_attributes, loading_lock, without_attributes
 from fuel.utils.subset import Subset
 
@@ -36,12 +36,12 @@ __all__ = ['H5PYDataset']
 
 # Attributes (behind an underscore) that belong to this process, or are read again from the file.
 _NOT_PICKLED = ('data_sources', 'external_file_handle', 'external_opened', 'external_pid',
-                'file_lease', 'loaded_sources', 'ready_sources', 'shared_sources',
+                'file_lease', 'loaded_sources', 'loaded_stamp', 'ready_sources', 'shared_sources',
                 'source_dtypes', 'source_shapes', 'subsets')
 
 
 @do_not_pickle_attributes('data_sources', 'source_dtypes', 'source_shapes', 'subsets')
-class H5PYDataset(FileContents, FileUser, Dataset):
+class H5PYDataset(FileContents, FileDescription, FileUser, Dataset):
     """A data set in an HDF5 file.
 
     The sources are data sets in the root group of the file. Which rows belong to which split is
@@ -132,6 +132,8 @@ class H5PYDataset(FileContents, FileUser, Dataset):
     # Data in shared memory, and what another process said about where they are.
     _shared_sources: SharedSources | None = None
     _shared_token: Any = None
+    # The file that the attributes which are not pickled were read from.
+    _loaded_stamp: FileStamp | None = None
     _loaded_sources: tuple[str, ...] | None = None
     _ready_sources: tuple[str, ...] | None = None
 
@@ -190,6 +192,7 @@ class H5PYDataset(FileContents, FileUser, Dataset):
         self._out_of_memory_open()
         try:
             h5file = self._file_handle
+            self._note_file()
             subsets = self.get_subsets(h5file, self.which_sets, sources)
             if not is_everything(self.user_given_subset):
                 subsets = [self._part_of(subset) for subset in subsets]
@@ -219,7 +222,8 @@ class H5PYDataset(FileContents, FileUser, Dataset):
             readers = [opened.reader(source, layout.row_reader) for source in sources]
             rows = [subset.slice_or_array for subset in subsets]
             if self.load_in_memory != 'shared':
-                return [self._read(*wanted) for wanted in zip(sources, readers, rows, strict=True)]
+                return [self._read(source, getattr(reader, 'load', reader.read), part)
+                        for source, reader, part in zip(sources, readers, rows, strict=True)]
             wanted = [SourceRows(source, reader, part, shape[1:], numpy.dtype(dtype))
                       for source, reader, part, shape, dtype
                       in zip(sources, readers, rows, shapes, dtypes, strict=True)]
@@ -230,49 +234,11 @@ class H5PYDataset(FileContents, FileUser, Dataset):
         finally:
             opened.release()
 
-    def describe(self) -> Description:
-        """Tell how each source is stored in the file, and how its rows are read.
-
-        Returns
-        -------
-        Description
-            A dict from sources to `SourceDescription`, which is printed with a line for each.
-        """
+    def _note_file(self) -> None:
+        """Note which file it is that is looked into."""
         opened = self._hold()
-        try:
-            with naming(self.path):
-                found = [describe_source(opened, source, opened.reader(source, layout.row_reader))
-                         for source in self.sources]
-        finally:
-            opened.release()
-        if self.load_in_memory:
-            found = [dataclasses.replace(entry, way='memory', reason='') for entry in found]
-        return Description((entry.name, entry) for entry in found)
-
-    def example_chunks(self) -> tuple[int, int] | IndexArray:
-        """Tell in which chunk of the file each example lies, for `ChunkShuffledScheme`.
-
-        Returns
-        -------
-        tuple of int, or ndarray of int64, shape (num_examples,)
-            ``(length, offset)`` says that example i lies in chunk ``(i + offset) // length``; an
-            array gives the number of the chunk of each example. Chunks are those of the source
-            that takes up most of the file.
-        """
-        self._follow_sources()
-        opened = self._hold()
-        try:
-            with naming(self.path):
-                source, length = example_chunks(opened.file, self.sources)
-        finally:
-            opened.release()
-        rows = self.subsets[self.sources.index(source)].slice_or_array
-        if isinstance(rows, slice) and (rows.step or 1) == 1:
-            return length, int(rows.start or 0) % length
-        if isinstance(rows, slice):
-            rows = numpy.arange(*rows.indices(rows.stop))
-        chunks: IndexArray = rows // length
-        return chunks
+        self._loaded_stamp = opened.stamp
+        opened.release()
 
     def _part_of(self, subset: Subset) -> Subset:
         """Return the part of the rows of the splits that the user chose."""
@@ -341,6 +307,8 @@ class H5PYDataset(FileContents, FileUser, Dataset):
         self._follow_sources()
         opened = self._hold()
         try:
+            if opened.stamp is not self._loaded_stamp:
+                self._follow_file(opened)
             opened.check()
             readers, before, data = opened.readers, None, []
             positions: Positions = 0
@@ -348,10 +316,30 @@ class H5PYDataset(FileContents, FileUser, Dataset):
                 if subset is not before:
                     positions, before = self._in_order(subset.positions(request)), subset
                 reader = readers.get(source) or opened.reader(source, layout.row_reader)
-                data.append(self._read(source, reader, positions))
+                data.append(self._read(source, reader.read, positions))
             return tuple(data)
         finally:
             opened.release()
+
+    def _follow_file(self, opened: OpenFile) -> None:
+        """Look into the file again if it is another one than that which was looked into."""
+        loaded, known = self._loaded_stamp, self._known_form()
+        if loaded is not None and opened.stamp is not None and loaded.key != opened.stamp.key:
+            kept = self.subsets, self.source_shapes, self.source_dtypes
+            self.load()
+            _ = self._file_handle           # load has closed it, unless it was opened before
+            found = self._known_form()
+            if found != known:
+                self.subsets, self.source_shapes, self.source_dtypes = kept
+                self._loaded_stamp = loaded
+                raise DataFileError(
+                    f'{self.path}: the file was changed since this data set was made: expected '
+                    f'sources of shapes and dtypes {known}; got {found}. Make a new data set')
+        self._loaded_stamp = opened.stamp
+
+    def _known_form(self) -> list[Any]:
+        return [(source, shape, str(dtype)) for source, shape, dtype
+                in zip(self.sources, self.source_shapes, self.source_dtypes, strict=True)]
 
     def _in_order(self, positions: Positions) -> Positions:
         """Check that positions can be read as they are, if they must not be sorted."""
@@ -362,15 +350,17 @@ class H5PYDataset(FileContents, FileUser, Dataset):
                             f'{numpy.array2string(positions, threshold=8)}')
         return positions
 
-    def _read(self, source: str, reader: RowReader, positions: Positions) -> Any:
+    def _read(self, source: str, read: Callable[[Any], Any], positions: Positions) -> Any:
         """Read rows of one source."""
         try:
-            return reader.read(positions)
+            return read(positions)
         except (FuelError, MemoryError):
             raise
         except (OSError, RuntimeError) as error:
-            hint = ('. Its filter comes with a package such as hdf5plugin, which must be imported'
-                    if 'filter' in str(error) else '')
+            reason = getattr(getattr(read, '__self__', None), 'reason', '')
+            hint = (f'. It is left to the HDF5 library, for {reason}. Install the package '
+                    'hdf5plugin and, for filters that Fuel does not undo itself, import it'
+                    if 'filter' in reason or 'filter' in str(error) else '')
             raise DataFileError(f'{self.path}: source {source!r} cannot be read: {error}{hint}'
                                 ) from error
 

@@ -43,6 +43,10 @@ class FileUser:
             self._external_pid = os.getpid()
             self.path = file_or_path.filename
         else:
+            if not isinstance(file_or_path, (str, bytes, os.PathLike)):
+                raise TypeError('expected the path of an HDF5 file, or an open h5py.File (which '
+                                'may be made of a file-like object); got '
+                                f'{type(file_or_path).__name__}')
             self.external_file_handle = None
             self.path = os.fsdecode(file_or_path)
         self.driver = driver

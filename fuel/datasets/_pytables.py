@@ -3,29 +3,19 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import Any, ClassVar, cast
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
 import numpy
 
 from fuel._types import AxisLabels, Batch, Request
 from fuel.datasets._dataset import Dataset, source_tuple
-from fuel.exceptions import DataFileError, DataLayoutError
+from fuel.exceptions import DataFileError
 from fuel.schemes.sequential import SequentialExampleScheme
-from fuel.storage.describe import (
-    Description,
-    SourceDescription,
-    describe_dataset,
-    rows_in_chunk,
-)
-from fuel.storage.handles import FileLease, OpenFile
+from fuel.storage.describe import Description, rows_in_chunk
 from fuel.storage.readers.rows import RowReader
-from fuel.storage.tables.files import TablesLease
-from fuel.storage.tables.nodes import NodeSource, find_source
-from fuel.storage.tables.rows import fast_reader, tables_reader
+from fuel.storage.tables.content import NodeContent
 from fuel.utils.pickling import loading_lock, without_attributes
-from fuel.utils.subset import Subset
 
 __all__ = ['PytablesDataset']
 
@@ -76,6 +66,9 @@ class PytablesDataset(Dataset):
 
     Notes
     -----
+    A file may be written anew while no data set has it open. If it then has other rows than before
+    this data set must be made again; until then it refuses to read.
+
     The examples lie along the first axis of arrays, whichever of the axes it is that can grow.
     The kinds of nodes are
 
@@ -96,7 +89,7 @@ class PytablesDataset(Dataset):
     independent_states: ClassVar[bool] = True
     takes_index_arrays: ClassVar[bool] = True
 
-    _content: _Content | None = None
+    _content: NodeContent | None = None
 
     def __init__(self, path: str | os.PathLike[str], sources: Iterable[str], start: int = 0,
                  stop: int | None = None, data_node: str = 'Data',
@@ -107,6 +100,9 @@ class PytablesDataset(Dataset):
         self.provides_sources = source_tuple(sources, name)
         self.sources_in_file = (self.provides_sources if sources_in_file is None
                                 else source_tuple(sources_in_file, f'{name}, sources_in_file'))
+        if len(set(self.provides_sources)) < len(self.provides_sources):
+            raise ValueError(f'{name}: expected every source once; got {self.provides_sources}. '
+                             'To have a node under two names, give sources_in_file')
         if len(self.sources_in_file) != len(self.provides_sources):
             raise ValueError(f'{name}: expected sources_in_file to have a name for each of the '
                              f'{len(self.provides_sources)} sources {self.provides_sources}; got '
@@ -152,7 +148,7 @@ class PytablesDataset(Dataset):
         None
             There is no state: what is open belongs to the process, not to a reader.
         """
-        self._loaded().open()
+        self._current().open()
 
     def close(self, state: Any = None) -> None:
         """Close the file. It stays open while others use it, and is opened again if need be."""
@@ -185,9 +181,10 @@ class PytablesDataset(Dataset):
         ValueError
             An index is negative or past the end, or the request is empty or of another kind.
         """
-        content = self._loaded()
+        content = self._current()
         positions = content.subset.positions(request)
         opened = content.lease.hold(content.path) if content.fast else None
+        content.in_use()
         try:
             if opened is not None:
                 opened.check()
@@ -205,7 +202,7 @@ class PytablesDataset(Dataset):
         Description
             A dict from sources to `SourceDescription`, which is printed with a line for each.
         """
-        content = self._loaded()
+        content = self._current()
         with content.held() as opened:
             return Description((source, content.describe(source, opened))
                                for source in self.sources)
@@ -219,7 +216,7 @@ class PytablesDataset(Dataset):
             ``(length, offset)`` says that example i lies in chunk ``(i + offset) // length``.
             Chunks are those of the source that takes up most of the file.
         """
-        content = self._loaded()
+        content = self._current()
         with content.held() as opened:
             datasets = {source: opened.file[content.entries[source].path]
                         for source in self.sources}
@@ -237,118 +234,33 @@ class PytablesDataset(Dataset):
             raise DataFileError(f'{self.path}: source {source!r} cannot be read: {reason}'
                                 ) from error
 
-    def _loaded(self) -> _Content:
+    def _loaded(self) -> NodeContent:
         """Return what is known of the file, after looking into it if need be."""
         content = self._content
         if content is None or content.path != self.path:
             with loading_lock(self):
                 content = self._content
                 if content is None or content.path != self.path:
-                    self._content = content = _Content(
-                        self.path, self.data_node,
-                        dict(zip(self.provides_sources, self.sources_in_file, strict=True)),
-                        self.start, self._stop)
+                    self._content = content = self._looked_into()
+        return content
+
+    def _looked_into(self) -> NodeContent:
+        names = dict(zip(self.provides_sources, self.sources_in_file, strict=True))
+        return NodeContent(self.path, self.data_node, names, self.start, self._stop)
+
+    def _current(self) -> NodeContent:
+        """Return what is known of the file, after looking again if it was changed meanwhile."""
+        content = self._loaded()
+        if content.outdated():
+            with loading_lock(self):
+                if self._content is content:
+                    self._content = content.looked_into_again(self._looked_into)
+            content = self._loaded()
         return content
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = without_attributes(self, super().__getstate__(), ('content',))
         return state
-
-
-class _Content:
-    """What stands in a file, and the handles of one data set on it."""
-
-    def __init__(self, path: str, data_node: str, names: dict[str, str], start: int,
-                 stop: int | None) -> None:
-        self.path = path
-        self.lease = FileLease()
-        self._tables = TablesLease(path)
-        try:
-            with self._tables.reading() as h5file:
-                self.entries = {source: find_source(h5file, data_node, name)
-                                for source, name in names.items()}
-        finally:
-            self._tables.close()
-        self.subset = _chosen(path, self.entries, start, stop)
-        # Under these names the readers are kept with the open file; no others begin with a slash.
-        self._keys = {source: f'{entry.path} {entry.column}'
-                      for source, entry in self.entries.items()}
-        self._slow: dict[str, RowReader] = {}
-        opened = self.lease.hold(path)
-        try:
-            for source in self.entries:
-                self.reader(source, opened)
-        finally:
-            opened.release()
-            self.lease.close()
-        self.fast = len(self._slow) < len(self.entries)
-
-    def reader(self, source: str, opened: OpenFile | None) -> RowReader:
-        """Return the reader of a source."""
-        slow = self._slow.get(source)
-        if slow is None and opened is not None:
-            entry = self.entries[source]
-            try:
-                fast: RowReader = opened.reader(self._keys[source],
-                                                lambda opened, _: fast_reader(opened, entry))
-            except LookupError as reason:
-                slow = tables_reader(self._tables, entry, str(reason))
-                self._slow[source] = slow
-            else:
-                return fast
-        return cast(RowReader, slow)
-
-    @contextmanager
-    def held(self) -> Iterator[OpenFile]:
-        """Give the file as h5py has it, which it may have only for this moment."""
-        opened = self.lease.hold(self.path)
-        try:
-            yield opened
-        finally:
-            opened.release()
-            if not self.fast:
-                self.lease.close()
-
-    def describe(self, source: str, opened: OpenFile) -> SourceDescription:
-        """Describe a source."""
-        entry = self.entries[source]
-        ragged = 'vlen' if entry.kind == 'vlarray' else ''
-        return describe_dataset(opened.file[entry.path], source, (entry.length, *entry.shape),
-                                entry.dtype, self.reader(source, opened), ragged)
-
-    def open(self) -> None:
-        """Open the file in each of the libraries that read it."""
-        if self.fast:
-            self.lease.open(self.path)
-        if self._slow:
-            self._tables.open()
-
-    def close(self) -> None:
-        """Take back one call of `open`."""
-        self.lease.close()
-        self._tables.close()
-
-
-def _chosen(path: str, entries: dict[str, NodeSource], start: int, stop: int | None) -> Subset:
-    """Return the rows from `start` to `stop`."""
-    lengths = {source: entry.length for source, entry in entries.items()}
-    shortest = min(lengths, key=lengths.__getitem__)
-    counted = ', '.join(f'{source!r} has {length}' for source, length in lengths.items())
-    if stop is None:
-        if len(set(lengths.values())) > 1:
-            raise DataLayoutError(
-                f'{path}: expected equally many examples along the first axis of all sources; got '
-                f'different lengths: {counted}. Give stop, to use only rows that all of them have')
-        stop = lengths[shortest]
-        if start == stop == 0:
-            return Subset.in_order(slice(0, 0, 1), 0)
-    if stop > lengths[shortest]:
-        raise ValueError(f'{path}: stop={stop} goes past the end of source {shortest!r}, which '
-                         f'has {lengths[shortest]} rows')
-    if start >= stop:
-        raise ValueError(f'{path}: expected at least one row from start={start} to stop={stop}; '
-                         f'{counted}')
-    return Subset.in_order(slice(start, stop, 1), lengths[shortest])
 
 
 def _row_number(value: Any, what: str, owner: str) -> int:

@@ -79,8 +79,9 @@ class Description(dict[str, SourceDescription]):
 _FILTERS = {h5py.h5z.FILTER_DEFLATE: 'deflate', h5py.h5z.FILTER_SHUFFLE: 'shuffle',
             h5py.h5z.FILTER_FLETCHER32: 'fletcher32', h5py.h5z.FILTER_SZIP: 'szip',
             h5py.h5z.FILTER_NBIT: 'nbit', h5py.h5z.FILTER_SCALEOFFSET: 'scaleoffset',
-            h5py.h5z.FILTER_LZF: 'lzf', 32001: 'blosc', 32004: 'lz4', 32008: 'bitshuffle',
-            32015: 'zstd', 32026: 'blosc2'}
+            h5py.h5z.FILTER_LZF: 'lzf', 305: 'lzo', 307: 'bzip2', 32001: 'blosc', 32004: 'lz4',
+            32008: 'bitshuffle', 32013: 'zfp', 32015: 'zstd', 32017: 'sz', 32024: 'sz3',
+            32026: 'blosc2', 32028: 'sperr'}
 
 
 def _filter_names(dataset: h5py.Dataset) -> tuple[str, ...]:

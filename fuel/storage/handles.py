@@ -58,10 +58,11 @@ def open_for_reading(path: str, driver: str | None = None, locking: Any = None) 
     except PermissionError:
         raise
     except FileNotFoundError:
+        inside = '' if os.path.isabs(path) else f' in {os.getcwd()}'
         raise DataFileNotFoundError(
-            f'{path}: there is no such file. If it is one of the built-in data sets, make it with '
-            'fuel-download and fuel-convert; if it was moved, set the attribute path of the data '
-            'set to where it is now') from None
+            f'{path}: there is no such file{inside}. If it is one of the built-in data sets, make '
+            'it with fuel-download and fuel-convert; if it was moved, set the attribute path of '
+            'the data set to where it is now') from None
     except OSError as error:
         raise DataFileError(f'{path}: {_diagnosis(path, str(error))}') from error
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import h5py
+import numpy
 
 from fuel.exceptions import DataLayoutError
 from fuel.storage.damage import naming
@@ -74,9 +75,11 @@ def example_shape(h5file: h5py.File, source: str) -> tuple[int | None, ...]:
 
 
 def example_dtype(h5file: h5py.File, source: str) -> Any:
-    """Return the dtype of the values of one example."""
+    """Return the dtype of the values of one example; objects for strings of any length."""
     dtype = source_dataset(h5file, source).dtype
-    return h5py.check_vlen_dtype(dtype) or dtype
+    values = h5py.check_vlen_dtype(dtype)
+    # Strings too are of variable length to HDF5, which names the class str or bytes for them.
+    return values if isinstance(values, numpy.dtype) else dtype
 
 
 def _present(h5file: h5py.File, sources: Iterable[str] | None) -> dict[str, h5py.Dataset]:

@@ -172,9 +172,9 @@ def _column(pieces: Sequence[_Rows]) -> IndexArray:
 
 def _union(pieces: Sequence[_Rows], total: int) -> Subset:
     """Return the union of the rows of several splits, in the order of the file."""
-    if len(pieces) > 1 and not all(isinstance(rows, tuple) for rows in pieces):
-        if total < _DENSE * sum(map(_length, pieces)):
-            return Subset.in_order(compact(_marked(pieces, total), total), total)
+    has_indices = not all(isinstance(rows, tuple) for rows in pieces)
+    if len(pieces) > 1 and has_indices and total < _DENSE * sum(map(_length, pieces)):
+        return Subset.in_order(compact(_marked(pieces, total), total), total)
     union = Subset.in_order(slice(0, 0), total)
     for rows in pieces:
         if isinstance(rows, tuple):

@@ -18,7 +18,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-__all__ = ['move_into_place', 'replacing', 'sweep', 'temporary_directory', 'try_lock']
+__all__ = ['move_into_place', 'process_lives', 'replacing', 'sweep', 'temporary_directory',
+           'try_lock']
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +57,8 @@ def try_lock(descriptor: int) -> bool:
     return True
 
 
-def _process_lives(pid: int) -> bool:
+def process_lives(pid: int) -> bool:
+    """Return whether there is a process of a number, which may not be the one that had it."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -75,7 +77,7 @@ def _left_behind(path: str) -> bool:
     if pid == os.getpid():
         if name['token'] == _TOKEN:
             return False
-    elif _process_lives(pid):
+    elif process_lives(pid):
         return False
     # Two containers can share the name of the machine and yet count processes separately; the
     # lock tells a living owner from the other one.

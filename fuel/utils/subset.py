@@ -135,8 +135,9 @@ class Subset:
             subset_request = _counted_from_start(subset_request, subset.num_examples)
         else:
             # Sorted within the subset, which may have an order of its own to be kept.
-            chosen: Any = checked_request(subset_request, subset.num_examples)
-            subset_request = numpy.unique(chosen)
+            subset_request = checked_request(subset_request, subset.num_examples)
+            if not isinstance(subset_request, numpy.ndarray) or not is_increasing(subset_request):
+                subset_request = numpy.unique(subset_request)
         positions: Any = subset.positions(subset_request)
         return cls.in_order(positions, subset.original_num_examples)
 

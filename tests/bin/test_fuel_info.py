@@ -5,6 +5,7 @@ import numpy
 import pytest
 
 from fuel.bin.fuel_info import main
+from fuel.datasets.hdf5 import H5PYDataset
 from tests.bin.commands import fails, run
 
 EXPECTED = '''
@@ -86,3 +87,19 @@ def test_damaged_file(tmp_path, capsys):
     content[60:] = b'\xff' * (len(content) - 60)
     path.write_bytes(content)
     assert 'damaged' in fails('info', [str(path)], capsys)
+
+
+def test_sources_are_told_with_the_way_they_are_read(tmp_path, capsys):
+    with h5py.File(tmp_path / 'x.hdf5', 'w') as file:
+        file['plain'] = numpy.zeros((5, 3), dtype='u1')
+        file.create_dataset('packed', data=numpy.zeros((5, 3)), compression='lzf')
+        file.create_dataset('rounded', data=numpy.zeros((5, 3)), scaleoffset=2)
+        file.attrs['split'] = H5PYDataset.create_split_array(
+            {'all': {'plain': (0, 5), 'packed': (0, 5), 'rounded': (0, 5), 'lost': (0, 5)}})
+    main([str(tmp_path / 'x.hdf5')])
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert 'plain: 5 x 3 uint8, contiguous, mapped' in lines
+    assert any(line.startswith('packed: ') and 'lzf, decoded' in line for line in lines)
+    assert any(line.startswith('rounded: ') and 'library: filter scaleoffset' in line
+               for line in lines)
+    assert any(line.startswith('lost: ') and 'no data set of this name' in line for line in lines)

@@ -160,6 +160,23 @@ def test_nothing_is_left_open(path):
     assert len(os.listdir('/proc/self/fd')) == before
 
 
+@pytest.mark.parametrize('kind', ['ascii', 'utf-8'])
+def test_strings_of_any_length(tmp_path, kind):
+    words = [b'alpha', b'', 'größer'.encode() if kind == 'utf-8' else b'gamma', b'b' * 1000]
+    with h5py.File(tmp_path / 'words.hdf5', 'w') as file:
+        file.create_dataset('word', data=numpy.array(words, dtype=object),
+                            dtype=h5py.string_dtype(kind))
+        file.attrs['split'] = H5PYDataset.create_split_array({'train': {'word': (0, 4)}})
+    sets = [H5PYDataset(tmp_path / 'words.hdf5', ('train',), load_in_memory=how)
+            for how in (False, True, 'shared')]
+    for dataset in sets:
+        assert dataset.get_data(request=[3, 0, 1, 2])[0].tolist() == [words[3], *words[:3]]
+        assert dataset.get_data(request=slice(0, 4))[0].dtype == object
+        assert dataset.get_data(request=2)[0] == words[2]
+        assert dataset.source_dtypes[0] == object
+        assert dataset.source_shapes == [(4,)]
+
+
 def test_what_cannot_be_shared_says_so(path):
     with h5py.File(path, 'r+') as file:
         names = file.create_dataset('names', (COUNT,), dtype=h5py.vlen_dtype(h5py.string_dtype()))

@@ -57,6 +57,7 @@ def test_a_type_that_pytables_does_not_know(path):
     ({'sources': 'x'}, r"tuple of source names, such as \('x',\)"),
     ({'sources': ()}, 'provides no sources'),
     ({'sources': (1,)}, 'strings; got 1'),
+    ({'sources': ('x', 'x')}, r"every source once; got \('x', 'x'\)"),
     ({'sources_in_file': 'x'}, 'sources_in_file: expected a tuple'),
     ({'sources_in_file': ('x', 'y')}, r"each of the 1 sources \('x',\); got 2"),
     ({'data_node': None}, "data_node .* such as 'Data/train'; got None"),
@@ -149,14 +150,76 @@ def test_a_file_that_was_written_anew_with_less_in_it(path):
         h5file.create_array('/Data', 'x', numpy.arange(5), createparents=True)
         timed = h5file.create_table('/Data', 'timed', {'when': tables.Time64Col()})
         timed.append([(number,) for number in range(7)])
-    for dataset, there in zip(made, (5, 0, 7), strict=True):
-        with pytest.raises(DataLayoutError, match=f'not what it was .* 9 rows .* are {there}'):
+    for dataset, now in zip(made, ('9 rows .* are 5', "no node 'deep'", '9 rows .* are 7'),
+                            strict=True):
+        with pytest.raises(DataLayoutError, match=f'not what it was .*{now}.* Make the data set'):
             dataset.get_data(None, [0])
         dataset.close_file()
         dataset.close()
     assert made[0].num_examples == 5
     assert made[0].get_data(None, [4])[0].tolist() == [4]
     made[0].close()
+
+
+@pytest.mark.parametrize('name', ['objects', 'text', 'when'])
+def test_a_file_that_was_changed_while_only_pytables_read_it(path, name):
+    with tables.open_file(path, 'a') as h5file:
+        h5file.create_vlarray('/Data', 'objects', tables.ObjectAtom()).append([1])
+        h5file.create_vlarray('/Data', 'text', tables.VLUnicodeAtom()).append('abc')
+        h5file.create_table('/Data', 'timed', {'when': tables.Time64Col()}).append([(1.5,)])
+    dataset = one_source(path, 'timed/when' if name == 'when' else name)
+    assert dataset.describe()['x'].way == 'library'
+    before = dataset.get_data(None, 0)
+    os.utime(path, ns=(1, 1))
+    for request in (0, [0, 0], slice(0, 1)):
+        with pytest.raises(DataFileError, match=r'f\.h5: the file was changed while it was in use'):
+            dataset.get_data(None, request)
+    dataset.close()
+    assert dataset.get_data(None, 0) == before
+    dataset.close()
+
+
+def rewrite(path, array):
+    with tables.open_file(path, 'w') as h5file:
+        h5file.create_array('/Data', 'x', array, createparents=True)
+
+
+def test_a_file_that_was_written_anew_while_it_was_closed(path):
+    dataset, some = PytablesDataset(path, ('x',)), PytablesDataset(path, ('x',), stop=4)
+    for each in (dataset, some):
+        assert each.get_data(None, 3)[0] == 3
+        each.close()
+    # The same rows elsewhere in the file, with other values.
+    rewrite(path, numpy.arange(9) * 10)
+    for each in (dataset, some):
+        assert each.get_data(None, [3, 1])[0].tolist() == [30, 10]
+        each.close()
+    rewrite(path, numpy.arange(12))
+    with pytest.raises(DataLayoutError, match=r"f\.h5: .*expected 9 rows in '/Data/x'; .* are 12"):
+        dataset.get_data(None, [0])
+    with pytest.raises(DataLayoutError, match='are 12'):
+        dataset.open()
+    assert some.get_data(None, slice(2, 4))[0].tolist() == [2, 3]
+    some.close()
+    rewrite(path, numpy.arange(9.))
+    for each in (dataset, some):
+        with pytest.raises(DataLayoutError, match='dtype int64 .* and float64. Make the data set'):
+            each.get_data(None, [0])
+        each.close_file()
+        assert each.get_data(None, 3)[0] == 3.
+        each.close()
+
+
+def test_messages_name_a_few_of_many_nodes_and_columns(path):
+    with tables.open_file(path, 'w') as h5file:
+        for number in range(30):
+            h5file.create_array('/Data', f'n{number:02}', [1], createparents=True)
+        h5file.create_table('/Data', 'table', {f'c{number:02}': tables.Int8Col()
+                                               for number in range(30)})
+    with pytest.raises(DataLayoutError, match="there: 'n00', .*, 'n09' and 21 more$"):
+        one_source(path, 'x')
+    with pytest.raises(DataLayoutError, match="there: 'c00', .*, 'c09' and 20 more$"):
+        one_source(path, 'table/x')
 
 
 def test_compressed_data_that_are_damaged(tmp_path):

@@ -1,4 +1,5 @@
 """Rows gathered out of blocks, compiled and in numpy, against numpy's own indexing."""
+import pickle
 import subprocess
 import sys
 import threading
@@ -204,3 +205,19 @@ sys.exit(max(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in chi
 def test_forked_processes_have_threads_of_their_own():
     subprocess.run([sys.executable, '-W', 'ignore::DeprecationWarning', '-c', FORKING],
                    check=True, timeout=120)
+
+
+def test_a_table_of_addresses_is_not_pickled():
+    blocks, addresses = blocks_of(numbers(4, 2), 4)
+    with pytest.raises(TypeError, match='pickle'):
+        pickle.dumps(BlockTable(addresses, 4, 4, 2, 2))
+    del blocks
+
+
+@BOTH
+def test_unaligned_indices_are_refused(table):
+    blocks, addresses = blocks_of(numbers(4, 2), 4)
+    indices = numpy.frombuffer(bytes(17), dtype=numpy.int64, offset=1)
+    with pytest.raises(TypeError, match='indices'):
+        table(addresses, 4, 4, 2, 2).gather(indices, numpy.empty((2, 2), dtype=numpy.uint8))
+    del blocks

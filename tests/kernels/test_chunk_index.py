@@ -63,3 +63,14 @@ def test_wrong_lengths_are_refused(index, tmp_path):
         with pytest.raises(ValueError, match='expected 5 entries; got 2'):
             index(dataset.id, numpy.array([2]), numpy.array([5]), two, two,
                   numpy.zeros(2, dtype=numpy.uint32))
+
+
+@BOTH
+def test_numbers_that_wrap_around_are_refused(index, tmp_path):
+    with h5py.File(tmp_path / 'many.hdf5', 'w') as file:
+        dataset = file.create_dataset('x', (2 ** 62 + 1, 4), dtype='u1', chunks=(1, 1))
+        dataset[10 ** 8] = 1
+        four = numpy.zeros(4, dtype=numpy.int64)
+        with pytest.raises(ValueError, match=f'expected {(2 ** 62 + 1) * 4} entries; got 4'):
+            index(dataset.id, numpy.array([1, 1]), numpy.array([2 ** 62 + 1, 4]), four,
+                  four.copy(), numpy.zeros(4, dtype=numpy.uint32))

@@ -1,6 +1,9 @@
 """The cache of decoded chunks: its bound, its order, and that nobody reads freed memory."""
 import gc
+import linecache
 import os
+import sys
+import threading
 import weakref
 
 import numpy
@@ -82,11 +85,77 @@ def test_where_all_were_used_some_go_all_the_same():
     assert entries[0][19]
 
 
-def test_what_is_larger_than_the_bound_is_not_kept():
-    cache, entries = ChunkCache(), table(20)
+def test_the_last_one_stays_even_if_it_is_larger_than_the_bound():
+    cache, entries = ChunkCache(), table(40)
+    put(cache, entries, [30])
     put(cache, entries, range(11))
+    assert cache.size == 110
+    assert numpy.flatnonzero(entries[0]).tolist() == list(range(11))
+    put(cache, entries, range(11, 23))
+    assert cache.size == 120
+    assert numpy.flatnonzero(entries[0]).tolist() == list(range(11, 23))
+
+
+def test_a_bound_of_0_keeps_nothing(monkeypatch):
+    monkeypatch.setitem(fuel.config.config['chunk_cache_bytes'], 'value', 0)
+    cache, entries = ChunkCache(), table(4)
+    put(cache, entries, [1])
     assert cache.size == 0
     assert not entries[0].any()
+
+
+def test_a_finalizer_may_drop_a_table_in_the_middle_of_anything():
+    cache, one, other = ChunkCache(), table(20), table(20)
+    put(cache, other, [0, 1])
+    put(cache, one, [0])
+    cache._owner = threading.get_ident()      # as if it were putting something in
+    cache.drop(other[0])
+    assert other[0].any()
+    cache._owner = 0
+    put(cache, one, [1])
+    assert not other[0].any()
+    assert cache.size == 20
+
+
+class Interrupts:
+    """Raises at one line after another of the cache's code."""
+
+    def __init__(self, after):
+        self.left = after
+
+    def __call__(self, frame, event, argument):
+        if 'storage/readers/cache.py' not in frame.f_code.co_filename:
+            return None
+        # At these Python itself is not interrupted: nothing is called there.
+        source = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+        if event == 'line' and source.strip() not in ('with self._lock:', 'try:'):
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+        return self
+
+
+def test_an_interrupt_leaves_no_address_of_freed_memory():
+    interrupted = 0
+    for after in range(1, 130):
+        cache, entries = ChunkCache(), table(60)
+        for number in range(9):
+            put(cache, entries, [number])
+        sys.settrace(Interrupts(after))
+        try:
+            for number in range(9, 13):
+                put(cache, entries, [number])
+            cache.drop(numpy.zeros(1, dtype=numpy.int64))
+        except KeyboardInterrupt:
+            interrupted += 1
+        finally:
+            sys.settrace(None)
+        alive = {slab.buffer.ctypes.data for slab in cache._slabs}
+        alive |= {buffer.ctypes.data for buffer in cache.guard.evicted}
+        assert set(entries[0][entries[0] != 0].tolist()) <= alive
+        put(cache, entries, [50])             # and it goes on
+        assert entries[0][50]
+    assert interrupted > 50
 
 
 def test_chunks_that_are_there_are_not_taken_twice():

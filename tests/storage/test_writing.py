@@ -104,6 +104,7 @@ def test_a_filter_for_all_sources_is_no_mapping_of_sources(h5file):
                    compression={'compression': 'lzf'})
     assert h5file['compression'].compression == 'lzf'
     assert h5file['x'].compression is None
+    del h5file.attrs['split']
     fill_hdf5_file(h5file, [('a', 'y', rows(9))],
                    compression={'compression': 'gzip', 'compression_opts': 1})
     assert h5file['y'].compression == 'gzip'

@@ -213,11 +213,49 @@ def test_a_source_of_another_file_keeps_its_shapes(h5file, tmp_path, layout):
         fill_hdf5_file(other, [('a', 'x', images)], layout='vlen')
         texts = other.create_dataset('texts', (2,), dtype=h5py.vlen_dtype('uint8'))
         texts[0], texts[1] = [1, 2], [3]
-        fill_hdf5_file(h5file, [('a', 'x', other['x']), ('a', 'texts', other['texts'])][:1],
-                       layout=layout)
+        fill_hdf5_file(h5file, [('a', 'x', other['x'])], layout=layout)
+        del h5file.attrs['split']
         fill_hdf5_file(h5file, [('a', 'texts', other['texts'])], layout={'texts': layout})
     assert_same(read(h5file, 'x'), images)
     assert_same(read(h5file, 'texts'), [numpy.array([1, 2]), numpy.array([3])])
+
+
+@pytest.mark.parametrize('layout', [None, 'vlen', 'ragged', {'x': 'vlen', 'flat': 'ragged'}])
+@pytest.mark.parametrize('compression', [None, 'gzip'])
+def test_a_ragged_source_of_another_file_keeps_its_examples(h5file, tmp_path, layout, compression):
+    images, flat = some_images(200, '>i2'), [numpy.arange(n, dtype='f4') for n in (3, 0, 1, 4) * 50]
+    with h5py.File(tmp_path / 'other.hdf5', 'w') as other:
+        fill_hdf5_file(other, [('a', 'x', images), ('a', 'flat', flat)], layout='ragged',
+                       compression=compression)
+        fill_hdf5_file(h5file, [('a', 'x', other['x']), ('a', 'flat', other['flat']),
+                                ('b', 'flat', flat[:5])], layout=layout)
+    assert_same(read(h5file, 'x'), images)
+    assert_same(read(h5file, 'flat'), [*flat, *flat[:5]])
+    assert h5file['flat'].maxshape == h5file['flat'].shape
+
+
+def test_a_ragged_source_of_another_file_whose_offsets_are_wrong(h5file, tmp_path):
+    with h5py.File(tmp_path / 'other.hdf5', 'w') as other:
+        fill_hdf5_file(other, [('a', 'x', [numpy.arange(n) for n in (3, 1, 4)])], layout='ragged')
+        other['x_offsets'][1] = 5
+        with pytest.raises(ValueError, match=r"other\.hdf5: source 'x': expected offsets that"):
+            fill_hdf5_file(h5file, [('a', 'x', other['x'])])
+        other['x_offsets'][-1] = 9
+        with pytest.raises(ValueError, match='to end with 8'):
+            fill_hdf5_file(h5file, [('a', 'x', other['x'])])
+    assert not list(h5file)
+
+
+@pytest.mark.parametrize('layout', LAYOUTS)
+def test_a_refused_example_does_not_count(h5file, layout):
+    with create_source(h5file, 'x', (None,), 'u1', options=SourceOptions(layout=layout)) as writer:
+        writer.append([numpy.zeros(3, 'u1')])
+        with pytest.raises(ValueError, match='x: example 2: expected dtype uint8'):
+            writer.append([numpy.zeros(1, 'u1'), numpy.zeros(2, 'f4')])
+        assert writer.num_examples == 1
+        writer.append([numpy.ones(2, 'u1')])
+        assert writer.num_examples == 2
+    assert_same(read(h5file, 'x'), [numpy.zeros(3, 'u1'), numpy.ones(2, 'u1')])
 
 
 @pytest.mark.parametrize('layout', LAYOUTS)
@@ -281,7 +319,8 @@ def test_examples_that_do_not_go_together(h5file, layout, examples, message):
     ([('a', 'x', some_images(2)), ('a', 'y', [1])], None, 'x has 2, y has 1'),
     ([('a', 'x', some_images(2)), ('b', 'x', [numpy.zeros((1, 2))])], None, 'b/x: example 0'),
     ([('a', 'x', [])], {'x': 'vlen'}, 'x: expected at least one example'),
-    ([('a', 'x', numpy.zeros(3))], {'x': 'ragged'}, 'a/x: expected an array of at least one axis'),
+    ([('a', 'x', numpy.zeros(3))], {'x': 'ragged'},
+     r'a/x: expected an array of at least one axis for each .* shape \(3,\), whose examples are'),
     ([('a', 'x', some_images(2)), ('a', 'x_shapes', [1, 2])], None, 'x_shapes: .*another'),
     ([('a', 'x', some_images(2)), ('a', 'x_offsets', [1, 2])], 'ragged', 'x_offsets'),
     ([('a', 'x', iter(some_images(2)))], 'ragged', r"no\s+telling .* \{'x': 'ragged'\}"),

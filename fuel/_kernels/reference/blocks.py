@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+from typing import NoReturn
 
 import numpy
 
@@ -57,6 +58,10 @@ class BlockTable:
         self._rows_per_block = rows_per_block
         self._stride = stride
         self._runs = [(0, 0, 0, row_bytes)] if runs is None else runs.tolist()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f'{type(self).__name__} cannot be pickled: its addresses mean nothing '
+                        'elsewhere')
 
     def gather(self, indices: AnyArray, out: AnyArray, threads: int = 1,
                places: AnyArray | None = None) -> AnyArray | None:
@@ -119,6 +124,7 @@ class BlockTable:
 
 def _check_vector(array: AnyArray, name: str, width: int) -> None:
     if (array.ndim != 1 or array.dtype.kind not in 'iu' or array.dtype.itemsize != width
-            or not array.flags.c_contiguous or not array.dtype.isnative):
+            or not array.flags.c_contiguous or not array.flags.aligned
+            or not array.dtype.isnative):
         raise TypeError(f'expected {name} to be a vector of {width}-byte integers; got '
                         f'{array.dtype} of shape {array.shape}')

@@ -1,6 +1,7 @@
 """Where the chunks of an HDF5 data set lie, asked of h5py."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from fuel._types import AnyArray
@@ -35,8 +36,9 @@ def chunk_index(dataset: Any, chunk: AnyArray, grid: AnyArray, offsets: AnyArray
     OSError
         The index in the file is damaged.
     """
-    if not len(offsets) == len(sizes) == len(masks) == grid.prod():
-        raise ValueError(f'expected {grid.prod()} entries; got {len(offsets)}')
+    total = math.prod(grid.tolist())            # numpy would wrap around
+    if not len(offsets) == len(sizes) == len(masks) == total:
+        raise ValueError(f'expected {total} entries; got {len(offsets)}')
     shape, counts = chunk.tolist(), grid.tolist()
     wrong: list[Any] = []
     seen = 0

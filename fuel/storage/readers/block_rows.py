@@ -55,6 +55,11 @@ class BlockRows:
             return self._gather(numpy.array([positions]))[0]
         return self._read_slice(positions)
 
+    def load(self, positions: slice | IndexArray) -> AnyArray:
+        """Return rows that will not be asked for again."""
+        rows: AnyArray = self.read(positions)
+        return rows
+
     def _gather(self, indices: IndexArray) -> AnyArray:
         rows: AnyArray = numpy.empty((len(indices), *self._shape), dtype=self._dtype)
         if not self._is_empty:
@@ -77,8 +82,8 @@ class BlockRows:
 
     def _copy(self, indices: IndexArray, rows: AnyArray) -> None:
         """Copy rows; none of them is missing here."""
-        if not indices.flags.c_contiguous:
-            indices = numpy.ascontiguousarray(indices)
+        if not (indices.flags.c_contiguous and indices.flags.aligned):
+            indices = indices.copy()
         self.table.gather(indices, rows, self._threads)
 
 
@@ -139,6 +144,14 @@ class MappedRows(BlockRows):
 
     def _gather(self, indices: IndexArray) -> AnyArray:
         return gather_rows(self.rows, indices) if self._are_small else super()._gather(indices)
+
+    def read(self, positions: Positions) -> Any:
+        """Return the rows at the given positions; see `RowReader.read`."""
+        # A single value is no view already, unless it has fields.
+        if isinstance(positions, int):
+            row = self.rows[positions]
+            return row.copy() if isinstance(row, (numpy.ndarray, numpy.void)) else row
+        return super().read(positions)
 
     def _read_slice(self, positions: slice) -> AnyArray:
         copied: AnyArray = self.rows[positions].copy()

@@ -47,7 +47,7 @@ class ChunkCache:
     """A cache of decoded chunks, bounded in bytes.
 
     The oldest chunks go first, but those that were used since they were looked at last get
-    another round.
+    another round. Those that came last stay, even if they are larger than the bound.
 
     Attributes
     ----------
@@ -60,7 +60,10 @@ class ChunkCache:
 
     def _begin(self) -> None:
         self._lock = threading.Lock()
+        self._owner = 0                 # the thread that has the lock
         self._slabs: deque[_Slab] = deque()
+        # Tables whose chunks are to be thrown out as soon as the lock is free.
+        self._dropped: deque[AnyArray] = deque()
         self.guard = Guard()
         self.size = 0
 
@@ -86,54 +89,97 @@ class ChunkCache:
             The chunks themselves; nobody writes it any more.
         """
         limit = self.limit
-        if buffer.nbytes > limit:
+        if not limit:
             return
         with self._lock:
-            if addresses[numbers].all():      # somebody else was faster
-                return
-            self._evict(limit - buffer.nbytes)
-            addresses[numbers] = buffer.ctypes.data + numpy.arange(len(numbers)) * buffer.strides[0]
-            used[numbers] = 1       # or else older ones that were used once would outlast them
-            self._slabs.append(_Slab(addresses, used, numbers, buffer))
-            self.size += buffer.nbytes
+            self._owner = threading.get_ident()
+            try:
+                if not addresses[numbers].all():  # or else somebody else was faster
+                    self._evict(max(0, limit - buffer.nbytes))
+                    self._enter(_Slab(addresses, used, numbers, buffer))
+            finally:
+                self._owner = 0
+        self._collect()
+
+    def _enter(self, slab: _Slab) -> None:
+        """Take in chunks. The lock is held.
+
+        An interrupt may come anywhere: no address stands in a table whose buffer is not in the
+        cache yet, or not any more.
+        """
+        buffer, numbers = slab.buffer, slab.numbers
+        places = buffer.ctypes.data + numpy.arange(len(numbers)) * buffer.strides[0]
+        self.size += buffer.nbytes
+        self._slabs.append(slab)
+        slab.used[numbers] = 1          # or else older ones that were used once would outlast them
+        slab.addresses[numbers] = places
 
     def _evict(self, room: int) -> None:
-        """Throw out chunks until no more than some bytes are left."""
+        """Throw out chunks until no more than some bytes are left. The lock is held."""
         if self.size <= room:
             return
         guard = self.guard
         chances = len(self._slabs)
         while self.size > room and self._slabs:
-            slab = self._slabs.popleft()
+            slab = self._slabs[0]
             if chances > 0 and slab.used[slab.numbers].any():
                 chances -= 1
                 slab.used[slab.numbers] = 0
-                self._slabs.append(slab)
+                self._slabs.rotate(-1)
             else:
                 self._forget(slab, guard)
-        self.guard = guard.following = Guard()
+                self._slabs.popleft()
+                self.size -= slab.buffer.nbytes
+        self._follow(guard)
 
     def _forget(self, slab: _Slab, guard: Guard) -> None:
+        """Take chunks out of their table, and have whoever reads them keep them alive."""
+        guard.evicted.append(slab.buffer)
         start = slab.buffer.ctypes.data
         held = slab.addresses[slab.numbers]
         # Where two threads decoded a chunk at once, the table may refer to the other copy.
         inside = (held >= start) & (held < start + slab.buffer.nbytes)
         slab.addresses[slab.numbers[inside]] = 0
-        guard.evicted.append(slab.buffer)
-        self.size -= slab.buffer.nbytes
+
+    def _follow(self, guard: Guard) -> None:
+        """Begin another guard; nothing hangs on the one before any more but what it has."""
+        fresh = Guard()
+        guard.following = fresh
+        self.guard = fresh
 
     def drop(self, addresses: AnyArray) -> None:
-        """Throw out all chunks of a table."""
+        """Throw out all chunks of a table.
+
+        It may be called by a finalizer, which can run in the middle of any other method: then it
+        is done afterwards.
+        """
+        self._dropped.append(addresses)
+        self._collect()
+
+    def _collect(self) -> None:
+        """Throw out the chunks of tables that were dropped, unless this thread has the lock."""
+        if not self._dropped or self._owner == threading.get_ident():
+            return
         with self._lock:
-            kept: deque[_Slab] = deque()
-            guard = self.guard
-            for slab in self._slabs:
-                if slab.addresses is addresses:
-                    self._forget(slab, guard)
-                else:
-                    kept.append(slab)
-            self._slabs = kept
-            self.guard = guard.following = Guard()
+            self._owner = threading.get_ident()
+            try:
+                while self._dropped:
+                    self._drop(self._dropped[0])
+                    self._dropped.popleft()
+            finally:
+                self._owner = 0
+
+    def _drop(self, addresses: AnyArray) -> None:
+        guard = self.guard
+        kept = deque[_Slab]()
+        for slab in self._slabs:
+            if slab.addresses is addresses:
+                self._forget(slab, guard)
+            else:
+                kept.append(slab)
+        self._slabs = kept
+        self.size = sum(slab.buffer.nbytes for slab in kept)
+        self._follow(guard)
 
     def after_fork(self) -> None:
         """Begin anew in a child process, whose parent may have been in the middle of something."""

@@ -82,7 +82,7 @@ def read_chunk_index(dataset: h5py.Dataset, file_size: int) -> ChunkIndex:
     """
     chunk = numpy.array(dataset.chunks, dtype=numpy.int64)
     grid = -(-numpy.array(dataset.shape, dtype=numpy.int64) // chunk)
-    count = int(grid.prod())
+    count = math.prod(grid.tolist())            # numpy would wrap around
     offsets, sizes = numpy.zeros(count, dtype=numpy.int64), numpy.zeros(count, dtype=numpy.int64)
     masks = numpy.zeros(count, dtype=numpy.uint32)
     chunk_index(dataset.id, chunk, grid, offsets, sizes, masks)
@@ -109,6 +109,8 @@ def _missing_base(dataset: h5py.Dataset, chunk: AnyArray, grid: AnyArray, offset
         for number in written[:_COMPARED].tolist():
             place = numpy.array(numpy.unravel_index(number, grid)) * chunk
             _, raw = dataset.id.read_direct_chunk(tuple(place.tolist()))
+            if not 0 <= offsets[number] < 2 ** 62:
+                continue                        # which is found out of range afterwards
             as_told, further = (os.pread(descriptor, len(raw), int(offsets[number]) + added) == raw
                                 for added in (0, base))
             if as_told != further:

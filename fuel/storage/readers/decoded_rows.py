@@ -63,7 +63,6 @@ class DecodedRows(BlockRows):
         self._addresses = numpy.where(index.offsets == 0, fill.ctypes.data, 0)
         table = self._blocks(self._addresses, rows, self._used)
         super().__init__(table, shape, dtype, threads, (keep, fill))
-        self._is_kept = True
         weakref.finalize(self, CHUNKS.drop, self._addresses)
         self.reason = f'its chunks are encoded with {", ".join(pipeline.names)}'
 
@@ -73,8 +72,8 @@ class DecodedRows(BlockRows):
 
     def _copy(self, indices: IndexArray, rows: AnyArray) -> None:
         guard = CHUNKS.guard            # before the table is looked at, see the cache
-        if not indices.flags.c_contiguous:
-            indices = numpy.ascontiguousarray(indices)
+        if not (indices.flags.c_contiguous and indices.flags.aligned):
+            indices = indices.copy()
         missing = self.table.gather(indices, rows, self._threads)
         del guard
         if missing is not None:
@@ -108,8 +107,21 @@ class DecodedRows(BlockRows):
             rows[left] = values
         return rows
 
-    def _decode(self, indices: IndexArray, places: AnyArray, rows: AnyArray) -> None:
-        """Decode the chunks that hold some rows, copy the rows, and keep the chunks."""
+    def load(self, positions: slice | IndexArray) -> AnyArray:
+        """Return rows that will not be asked for again; their chunks are not kept."""
+        if isinstance(positions, slice):
+            if positions.step == 1 and self._runs.runs is None and not self._is_empty:
+                return self._read_through(positions.start, positions.stop)
+            positions = numpy.arange(positions.start, positions.stop, positions.step)
+        rows: AnyArray = numpy.empty((len(positions), *self._shape), dtype=self._dtype)
+        if not self._is_empty:
+            self._decode(positions.astype(numpy.int64), numpy.arange(len(positions)), rows,
+                         keep=False)
+        return rows
+
+    def _decode(self, indices: IndexArray, places: AnyArray, rows: AnyArray,
+                keep: bool = True) -> None:
+        """Decode the chunks that hold some rows, copy the rows, and perhaps keep the chunks."""
         chunk_rows, which = numpy.unique(indices // self._rows_per_chunk, return_inverse=True)
         within = indices % self._rows_per_chunk
         columns = self._runs.columns
@@ -125,12 +137,15 @@ class DecodedRows(BlockRows):
             self._blocks(targets, len(part) * self._rows_per_chunk).gather(
                 (which[chosen] - start) * self._rows_per_chunk + within[chosen], rows,
                 self._threads, places[chosen])
-            for slab_numbers, slab in slabs:
+            for slab_numbers, slab in slabs if keep else ():
                 CHUNKS.put(self._addresses, self._used, slab_numbers, slab)
 
     def decoded(self, numbers: AnyArray) -> tuple[list[tuple[AnyArray, AnyArray]], AnyArray]:
         """Decode chunks; return them in slabs, and the address of each."""
-        per_slab = max(1, _SLAB_BYTES // self._chunk_bytes)
+        # All chunks of the same rows go into one slab, so that they come and go together.
+        columns = self._runs.columns
+        room = min(_SLAB_BYTES, CHUNKS.limit // 4)
+        per_slab = max(1, room // (self._chunk_bytes * columns)) * columns
         targets = self._addresses[numbers]
         # Chunks that were never written are there already; so are those of other columns.
         wanted = numpy.flatnonzero(self._index.offsets[numbers])

@@ -149,6 +149,10 @@ def _chunked(dataset: h5py.Dataset, file_map: FileMap, dtype: numpy.dtype[Any]) 
     runs = row_runs(dataset.shape, dataset.chunks, dtype.itemsize)
     if runs is None:
         raise _Library(f'its chunks {dataset.chunks} cut each row into too many pieces')
+    count = math.prod(-(-size // length)
+                      for size, length in zip(dataset.shape, dataset.chunks, strict=True))
+    if count > file_map.size:
+        raise _Library(f'most of its {count} chunks were never written')
     pipeline = None
     if dataset.id.get_create_plist().get_nfilters():
         try:

@@ -1,8 +1,9 @@
 """Processes that own something: whether they still live, and are who they are taken for."""
 from __future__ import annotations
 
-import os
 import socket
+
+from fuel.utils.atomic import process_lives
 
 __all__ = ['machine', 'owner_lives', 'start_of_process']
 
@@ -50,10 +51,4 @@ def owner_lives(pid: int, started: int | None) -> bool:
     """
     if started is not None:
         return start_of_process(pid) == started
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+    return process_lives(pid)

@@ -13,7 +13,7 @@ import numpy
 from fuel._types import JSON, AnyArray
 from fuel.storage.readers.rows import RowReader
 from fuel.storage.sharing.arrays import SharedArrays, shared_arrays
-from fuel.storage.sharing.flat import flatten, unflatten
+from fuel.storage.sharing.flat import flatten, flatten_into, unflatten
 from fuel.utils.indices import IndexArray
 
 __all__ = ['SharedSources', 'SourceRows', 'load_shared']
@@ -52,6 +52,16 @@ class SourceRows:
         """Whether the examples come in an array of objects."""
         return None in self.shape or self.dtype.hasobject
 
+    @property
+    def has_counts(self) -> bool:
+        """Whether the sizes of ragged examples are known before they are read."""
+        return hasattr(self.reader, 'counts') and not self.dtype.hasobject
+
+    def counts(self) -> AnyArray:
+        """Return how many values each example has, if that is known before they are read."""
+        counts: AnyArray = self.reader.counts(self.rows)  # type: ignore[attr-defined]
+        return counts
+
     def pieces(self) -> Iterator[tuple[int, Any]]:
         """Read the rows a few at a time; give the place of the first of them, and them."""
         size = _PIECE_EXAMPLES
@@ -63,7 +73,7 @@ class SourceRows:
             rows = range(rows.start, rows.stop, rows.step)
         for start in range(0, len(rows), size):
             part = rows[start:start + size]
-            yield start, self.reader.read(
+            yield start, getattr(self.reader, 'load', self.reader.read)(
                 slice(part.start, part.stop, part.step) if isinstance(part, range) else part)
 
     def key(self) -> Hashable:
@@ -144,24 +154,37 @@ def load_shared(sources: Sequence[SourceRows], file_key: Hashable, path: str,
 
 def _published(sources: Sequence[SourceRows], path: str) -> SharedArrays:
     """Take the memory, and read into it."""
-    plans: dict[str, list[Any]] = {}
-    for source in sources:
-        if source.is_ragged:
-            # How much they take up is known when they have been read.
-            examples: AnyArray = numpy.empty(len(source), dtype=object)
-            for start, piece in source.pieces():
-                examples[start:start + len(piece)] = piece
-            try:
-                plans[source.name] = [part for part in flatten(examples) if part is not None]
-            except TypeError as error:
-                raise TypeError(f'{path}: source {source.name!r} cannot be put into shared '
-                                f'memory: {error}. Load it with load_in_memory=True') from None
-        else:
-            plans[source.name] = [(source.dtype, (len(source), *source.shape))]
+    plans = {source.name: _plan(source, path) for source in sources}
     published = SharedArrays.publish(plans, purpose=f'{path} in shared memory')
     for source in sources:
+        values, *rest = published.arrays[source.name]
         if not source.is_ragged:
-            target = published.arrays[source.name][0]
             for start, piece in source.pieces():
-                target[start:start + len(piece)] = piece
+                values[start:start + len(piece)] = piece
+        elif source.has_counts:
+            offsets, shapes = rest[0], rest[1] if len(rest) > 1 else None
+            numpy.cumsum(source.counts(), out=offsets[1:])
+            for start, piece in source.pieces():
+                flatten_into(piece, values, offsets, shapes, start)
     return published
+
+
+def _plan(source: SourceRows, path: str) -> list[Any]:
+    """Return what a source needs: arrays to be filled, or full ones."""
+    count = len(source)
+    if not source.is_ragged:
+        return [(source.dtype, (count, *source.shape))]
+    if source.has_counts:
+        plan: list[Any] = [(source.dtype, (int(source.counts().sum()),)),
+                           (numpy.int64, (count + 1,))]
+        axes = len(source.shape)
+        return plan if axes == 1 else [*plan, (numpy.int64, (count, axes))]
+    # How much they take up is known when they have been read.
+    examples: AnyArray = numpy.empty(count, dtype=object)
+    for start, piece in source.pieces():
+        examples[start:start + len(piece)] = piece
+    try:
+        return [part for part in flatten(examples) if part is not None]
+    except TypeError as error:
+        raise TypeError(f'{path}: source {source.name!r} cannot be put into shared memory: '
+                        f'{error}. Load it with load_in_memory=True') from None

@@ -11,12 +11,13 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, cast
 
 from h5py._objects import phil
 
 from fuel.exceptions import DataFileError
 from fuel.storage.handles import open_for_reading
+from fuel.storage.mapping import FileStamp
 
 __all__ = ['TablesLease', 'open_tables']
 
@@ -141,6 +142,15 @@ def open_tables() -> list[str]:
     return _files.names()
 
 
+class _Handle:
+    """A file of PyTables, as `FileStamp` sees one of h5py."""
+
+    def __init__(self, opened: Any) -> None:
+        self.id = self
+        self.filename = opened.filename
+        self.get_vfd_handle = opened.fileno
+
+
 class TablesLease:
     """The file that one data set reads through PyTables.
 
@@ -153,22 +163,32 @@ class TablesLease:
         The file.
     """
 
-    __slots__ = ('_file', '_opened', '_path', '_pid')
+    __slots__ = ('_file', '_opened', '_path', '_pid', '_stamp')
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._file: Any = None
         self._opened = 0
         self._pid = 0
+        self._stamp: FileStamp | None = None
 
     @contextmanager
     def reading(self) -> Iterator[Any]:
-        """Give the ``tables.File``, which no other thread uses meanwhile."""
+        """Give the ``tables.File``, which no other thread uses meanwhile.
+
+        Raises
+        ------
+        DataFileError
+            The file has been changed since it was opened. An ``OSError``.
+        """
         import tables  # noqa: F401 (before the lock is held, for it takes long)
         with _files.locked():
             if self._file is None or self._pid != os.getpid() or not self._file.isopen:
                 self._file = _files.open(self._path)
                 self._pid = os.getpid()
+                self._stamp = FileStamp(cast(Any, _Handle(self._file)))
+            if self._stamp is not None:
+                self._stamp.check()
             yield self._file
 
     def open(self) -> None:

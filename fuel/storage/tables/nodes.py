@@ -1,6 +1,7 @@
 """What stands in a file of PyTables under a name: an array, a ragged array, a table, a column."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,8 @@ __all__ = ['NodeSource', 'find_source']
 
 # A chain of more links than this is taken for a circle.
 _MOST_LINKS = 64
+# Messages give the names of that many nodes or columns.
+_NAMED = 10
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,14 @@ def _followed(node: Any, where: str) -> Any:
 
 
 def _children(group: Any) -> str:
-    return ', '.join(map(repr, sorted(group._v_children))) or 'none'
+    return _some(sorted(group._v_children))
+
+
+def _some(names: Sequence[str]) -> str:
+    """Name the first of several, and say how many there are beside them."""
+    more = len(names) - _NAMED
+    named = ', '.join(map(repr, names[:_NAMED])) or 'none'
+    return f'{named} and {more} more' if more > 0 else named
 
 
 def _column(dtype: numpy.dtype[Any], column: tuple[str, ...], where: str
@@ -143,9 +153,8 @@ def _column(dtype: numpy.dtype[Any], column: tuple[str, ...], where: str
     shape: tuple[int, ...] = ()
     for name in column:
         if name not in (dtype.names or ()):
-            there = ', '.join(map(repr, dtype.names or ())) or 'none'
             raise DataLayoutError(f'{where}: there is no column {name!r}; those that are there: '
-                                  f'{there}')
+                                  f'{_some(dtype.names or ())}')
         field = dtype[name]
         dtype, shape = field.base, (*shape, *field.shape)
     return dtype, shape

@@ -61,6 +61,12 @@ class FlatRows:
         return arrays[0] if isinstance(positions, int) else arrays
 
 
+    def counts(self, positions: slice | AnyArray) -> AnyArray:
+        """Return how many values the examples at the given positions have."""
+        lengths: AnyArray = (self._offsets[1:] - self._offsets[:-1])[positions]
+        return lengths
+
+
 def _integers(offsets: h5py.Dataset, opened: OpenFile) -> AnyArray:
     """Return offsets as int64, where they lie in the file if they can be used there."""
     reader = fixed_rows(offsets, opened)

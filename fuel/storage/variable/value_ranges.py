@@ -155,6 +155,8 @@ class _Slices:
         starts, stops = starts[order], stops[order]
         shapes = None if shapes is None else shapes[order]
         arrays = numpy.empty(len(starts), dtype=object)
+        if not len(arrays):
+            return arrays
         for low, high in pairwise(self._bounds(starts, stops)):
             part = slice(low, high)
             first = int(starts[low])

@@ -134,6 +134,13 @@ class HeapRows:
         return arrays[0] if isinstance(positions, int) else arrays
 
 
+    def counts(self, positions: slice | AnyArray) -> AnyArray:
+        """Return how many values the examples at the given positions have."""
+        references = self._references.read(positions)
+        lengths: AnyArray = references.view('<u4').reshape(len(references), 4)[:, 0]
+        return lengths.astype(numpy.int64)
+
+
 def _dtype_in_heap(dataset: h5py.Dataset) -> numpy.dtype[Any]:
     """Return the dtype of values which are stored as numpy has them in memory."""
     stored = dataset.id.get_type()
@@ -222,6 +229,11 @@ class RaggedRows:
             return self._shaped(flat, shapes, positions)
         return objects([self._shaped(values, shape, number_at(positions, place))
                         for place, (values, shape) in enumerate(zip(flat, shapes, strict=True))])
+
+    def counts(self, positions: slice | AnyArray) -> AnyArray:
+        """Return how many values the examples at the given positions have."""
+        counts: AnyArray = self._shapes.read(positions).astype(numpy.int64).prod(axis=1)
+        return counts
 
     def _shaped(self, values: AnyArray, shape: list[int], number: int) -> AnyArray:
         try:

@@ -1,15 +1,11 @@
 """Writes HDF5 files out of pieces of data, and says in them where splits lie."""
 from __future__ import annotations
 
-import errno
-import os
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-import numpy
-
+from fuel.storage.writing.checks import check_file, checked_entry
 from fuel.storage.writing.options import (
     LAYOUTS,
     SourceOptions,
@@ -21,7 +17,8 @@ from fuel.storage.writing.parts import SourceParts
 from fuel.storage.writing.ragged import extra_names
 from fuel.storage.writing.rows import check_storable
 from fuel.storage.writing.sources import create_source
-from fuel.utils.progress import format_amount
+from fuel.storage.writing.space import Disk, DiskError, writing
+from fuel.storage.writing.split_table import check_split, write_split
 
 __all__ = ['fill_hdf5_file']
 
@@ -35,7 +32,7 @@ def fill_hdf5_file(h5file: Any, data: Iterable[Sequence[Any]], *, compression: A
     Parameters
     ----------
     h5file : h5py.File
-        Open for writing.
+        Open for writing, without splits.
     data : iterable
         Tuples (split, source, array) or (split, source, array, comment). The splits of a source
         follow each other as they do in `data`. Several parts of one split and source are joined
@@ -44,7 +41,7 @@ def fill_hdf5_file(h5file: Any, data: Iterable[Sequence[Any]], *, compression: A
         * anything with ``shape`` and ``dtype`` that can be sliced, in memory, mapped, or in
           another file, and what numpy can make an array of;
         * for examples that differ in shape, a list or a one-dimensional array of arrays that have
-          one dtype and one number of axes;
+          one dtype and one number of axes, or a source of another file that has such examples;
         * an iterable of arrays, which are blocks of examples, or single examples if `layout` names
           the source. Their number need not be known; `Streamed` declares it. Each is asked for
           when its turn comes: source by source, and split by split for each.
@@ -76,8 +73,9 @@ def fill_hdf5_file(h5file: Any, data: Iterable[Sequence[Any]], *, compression: A
     ValueError
         The parts of a source differ in dtype or in the shape of examples, or the sources of a
         split in the number of examples; HDF5 has no such dtype; an option has none of the values
-        above, or the filter is not available. Nothing has been written then; what an iterable is
-        found to have while it is written is taken out of the file again.
+        above, or the filter is not available. The file has splits already, or cannot hold those
+        of the data. Nothing has been written then; what an iterable is found to have while it is
+        written is taken out of the file again, and so it is after an error of the iterable itself.
     OSError
         The disk has no room for the data. Nothing has been written if that could be known before;
         otherwise there is no attribute ``split``, which is written last.
@@ -103,6 +101,7 @@ def fill_hdf5_file(h5file: Any, data: Iterable[Sequence[Any]], *, compression: A
     ...     h5file['pixels'].shape, h5file['pixels'].chunks, h5file['pixels'].compression
     ((1010, 28, 28), (83, 28, 28), 'gzip')
     """
+    check_file(h5file)
     sources, splits = _collect(data)
     options = options_by_source(list(sources), compression=compression, shuffle=shuffle,
                                 checksum=checksum, chunk_examples=chunk_examples, layout=layout)
@@ -116,17 +115,17 @@ def fill_hdf5_file(h5file: Any, data: Iterable[Sequence[Any]], *, compression: A
             check_storable(name, source.dtype)
     _check_lengths(splits, {split: {name: source.length(split) for name, source in sources.items()
                                     if split in source.splits} for split in splits})
-    _check_space(h5file, sources, options)
     _check_names(h5file, sources, options)
+    check_split(h5file, {split: {name: source.comment(split) for name, source in sources.items()
+                                 if split in source.splits} for split in splits})
+    # What is left of compressed data cannot be known.
+    Disk(h5file).check(sum(source.num_bytes(options[name].layout)
+                           for name, source in sources.items()
+                           if options[name].compression is None))
     before = set(h5file)
     try:
-        where = _write(h5file, sources, splits, options, labels)
-        # What does not get to the disk must be known before the file claims to be whole.
-        h5file.flush()
-        # Only now: h5py is slow to import, and the tools import converters to list them.
-        from fuel.storage.splits import create_split_array
-        h5file.attrs['split'] = create_split_array(where)
-    except OSError:
+        write_split(h5file, _write(h5file, sources, splits, options, labels))
+    except DiskError:
         raise                                   # a full disk; HDF5 is better left alone
     except BaseException:
         with suppress(Exception):
@@ -140,14 +139,9 @@ def _collect(data: Iterable[Sequence[Any]]) -> tuple[dict[str, SourceParts], lis
     sources: dict[str, SourceParts] = {}
     splits: dict[str, None] = {}
     for entry in data:
-        if len(entry) not in (3, 4) or not all(isinstance(name, str) for name in entry[:2]):
-            raise ValueError('expected tuples (split, source, array) or (split, source, array, '
-                             f'comment); got one of {len(entry)} entries that begins with '
-                             f'{entry[:1]!r}')
-        split, name, array = entry[:3]
+        split, name, array, comment = checked_entry(entry)
         splits.setdefault(split)
-        sources.setdefault(name, SourceParts(name)).add(split, array,
-                                                        entry[3] if len(entry) == 4 else '')
+        sources.setdefault(name, SourceParts(name)).add(split, array, comment)
     if not sources:
         raise ValueError('expected tuples (split, source, array); got none')
     return sources, list(splits)
@@ -181,21 +175,6 @@ def _check_names(h5file: Any, sources: Mapping[str, SourceParts],
         raise ValueError(f'the file has something of the name {", ".join(taken)} already')
 
 
-def _check_space(h5file: Any, sources: Mapping[str, SourceParts],
-                 options: Mapping[str, SourceOptions]) -> None:
-    """Raise if the disk has no room; HDF5 can crash on a disk that gets full."""
-    if h5file.driver != 'sec2':
-        return
-    # What is left of compressed data cannot be known.
-    needed = sum((source.num_values or 0) * numpy.dtype(source.dtype).itemsize
-                 for name, source in sources.items() if options[name].compression is None)
-    folder = os.path.dirname(os.path.abspath(h5file.filename))
-    free = shutil.disk_usage(folder).free
-    if needed > free:
-        raise OSError(errno.ENOSPC, f'{os.strerror(errno.ENOSPC)}: {format_amount(needed, "B")} '
-                      f'are needed, {format_amount(free, "B")} are free', folder)
-
-
 def _write(h5file: Any, sources: Mapping[str, SourceParts], splits: Sequence[str],
            options: Mapping[str, SourceOptions], labels: Mapping[str, tuple[str, ...]]
            ) -> dict[str, dict[str, tuple[Any, ...]]]:
@@ -204,10 +183,12 @@ def _write(h5file: Any, sources: Mapping[str, SourceParts], splits: Sequence[str
     lengths: dict[str, dict[str, int | None]] = {split: {} for split in splits}
     for name, source in sources.items():
         row, dtype = source.look(splits)
-        with create_source(
+        with writing():
+            writer = create_source(
                 h5file, name, row, dtype, num_examples=source.num_examples,
                 options=options[name], axis_labels=labels.get(name),
-                num_values=source.num_values if source.ragged else None) as writer:
+                num_values=source.num_values if options[name].layout == 'ragged' else None)
+        with writer:
             # The same order of splits for every source: then rows of several sources still belong
             # together when splits are read as one.
             for split in splits:

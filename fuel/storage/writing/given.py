@@ -1,7 +1,6 @@
 """What may be given as the data of a source."""
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,9 +8,10 @@ from typing import Any
 import numpy
 
 from fuel._types import AnyArray
+from fuel.storage.writing.checks import checked_count
 
-__all__ = ['Shaped', 'Stacked', 'Streamed', 'differ', 'is_array', 'is_array_of_objects', 'is_empty',
-           'is_list_of_arrays', 'with_shapes']
+__all__ = ['Flat', 'Shaped', 'Stacked', 'Streamed', 'differ', 'is_array', 'is_array_of_objects',
+           'is_empty', 'is_list_of_arrays', 'with_shapes']
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,8 @@ class Streamed:
 
     def __post_init__(self) -> None:
         if self.num_examples is not None:
-            count = operator.index(self.num_examples)
-            if count < 0:
-                raise ValueError(f'expected num_examples of at least 0; got {count}')
-            object.__setattr__(self, 'num_examples', count)
+            object.__setattr__(self, 'num_examples',
+                               checked_count(self.num_examples, 'num_examples'))
 
 
 class Stacked:
@@ -57,24 +55,65 @@ class Shaped:
     def __init__(self, dataset: Any, shapes: Any) -> None:
         self._dataset, self._shapes = dataset, shapes
         self.dtype = dataset.dtype
-        self.shape = dataset.shape
+        self.shape: tuple[int, ...] = tuple(dataset.shape)
+
+    @property
+    def _axes(self) -> int:
+        return 1 if self._shapes is None else int(self._shapes.shape[1])
 
     def example(self) -> AnyArray:
         """Return something that has the dtype and the number of axes of the examples."""
-        return numpy.empty((0,) * int(self._shapes.shape[1]), self.dtype.metadata['vlen'])
+        return numpy.empty((0,) * self._axes, self.dtype.metadata['vlen'])
 
     def __getitem__(self, rows: slice) -> list[AnyArray]:
-        return [flat.reshape(shape) for flat, shape
-                in zip(self._dataset[rows], self._shapes[rows].tolist(), strict=True)]
+        flat = self._flat(rows)
+        if self._shapes is None:
+            return flat
+        return [values.reshape(shape) for values, shape
+                in zip(flat, self._shapes[rows].tolist(), strict=True)]
+
+    def _flat(self, rows: slice) -> list[AnyArray]:
+        return list(self._dataset[rows])
+
+
+class Flat(Shaped):
+    """Examples in a file that stand in one array, with the offsets where they begin."""
+
+    def __init__(self, dataset: Any, offsets: Any, shapes: Any) -> None:
+        super().__init__(dataset, shapes)
+        self._offsets = offsets
+        #: How many values all examples have together.
+        self.num_values = int(dataset.shape[0])
+        # So that it is read like arrays of variable length: a few examples at a time.
+        self.dtype = numpy.dtype('O', metadata={'vlen': dataset.dtype})
+        self.shape = (len(offsets) - 1,)
+
+    def _flat(self, rows: slice) -> list[AnyArray]:
+        start, stop, _ = rows.indices(self.shape[0])
+        offsets = self._offsets[start:stop + 1].astype('int64')
+        if numpy.any(numpy.diff(offsets) < 0):
+            raise ValueError(f'{self._dataset.file.filename}: source '
+                             f'{self._dataset.name.lstrip("/")!r}: expected offsets that do not '
+                             f'decrease; those of the examples from {start} to {stop} do')
+        return numpy.split(self._dataset[offsets[0]:offsets[-1]], offsets[1:-1] - offsets[0])
 
 
 def with_shapes(value: Any) -> Any:
-    """Return a data set of a file together with the shapes of its examples, if it has them."""
-    if hasattr(value, 'dims') and len(value.shape) == 1:
-        for key, scale in value.dims[0].items():
-            if key == 'shapes' and 'vlen' in (value.dtype.metadata or {}):
-                return Shaped(value, scale)
-    return value
+    """Return a source of another file together with the shapes of its examples, if it has them.
+
+    Raises
+    ------
+    DataLayoutError
+        It could not be read as a source. A ``ValueError``.
+    """
+    if not hasattr(value, 'dims') or not getattr(value, 'shape', None):
+        return value
+    # Only now: h5py is slow to import.
+    from fuel.storage.variable.scales import variable_layout
+    found = variable_layout(value)
+    if found is not None and found.offsets is not None:
+        return Flat(value, found.offsets, found.shapes)
+    return value if found is None or found.shapes is None else Shaped(value, found.shapes)
 
 
 def is_array(value: Any) -> bool:

@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy
 
+from fuel.storage.writing.checks import checked_labels
+
 __all__ = ['LAYOUTS', 'SourceOptions', 'check_options', 'labels_by_source', 'options_by_source']
 
 #: Layouts for examples that differ in shape; the first is the default.
 LAYOUTS = ('vlen', 'ragged')
 
-_GZIP_LEVEL = 4
+_GZIP_LEVEL, _HIGHEST_LEVEL = 4, 9
 # Ids below this one belong to filters of HDF5 itself, and h5py takes some of them for levels.
 _FIRST_REGISTERED = 256
 _DEFLATE, _LZF = 1, 32000
@@ -70,7 +72,8 @@ class SourceOptions:
     layout: str | None = None
 
     def __post_init__(self) -> None:
-        if self.layout is not None and self.layout not in LAYOUTS:
+        if self.layout is not None and not (isinstance(self.layout, str)
+                                            and self.layout in LAYOUTS):
             raise ValueError(f'expected layout to be one of {", ".join(map(repr, LAYOUTS))}; got '
                              f'{self.layout!r}')
         for option in ('shuffle', 'checksum'):
@@ -126,11 +129,14 @@ def _checked_compression(value: Any) -> tuple[Any, Any] | None:
         code, opts = value
     else:
         code, opts = value, None
+    if not isinstance(code, (str, int, numpy.integer)) or isinstance(code, (bool, numpy.bool)):
+        raise ValueError(problem)
     if code == _DEFLATE and isinstance(opts, (tuple, list)) and len(opts) == 1:
         code, opts = 'gzip', opts[0]            # as h5py.filters.Gzip says it
     if code == 'gzip':
         level = _GZIP_LEVEL if opts is None else opts
-        if isinstance(level, (bool, numpy.bool)) or level not in range(10):
+        if not isinstance(level, (int, numpy.integer)) or isinstance(level, bool) or not (
+                0 <= level <= _HIGHEST_LEVEL):
             raise ValueError('expected the level of gzip to be an integer from 0 to 9; got '
                              f'{opts!r}')
         return 'gzip', int(level)
@@ -138,10 +144,13 @@ def _checked_compression(value: Any) -> tuple[Any, Any] | None:
         if opts is not None:
             raise ValueError(f'expected lzf without options, for it has none; got {opts!r}')
         return 'lzf', None
-    if isinstance(code, (bool, numpy.bool)) or not isinstance(code, (int, numpy.integer)):
+    if isinstance(code, str):
         raise ValueError(problem)
     if code < _FIRST_REGISTERED:
         raise ValueError(f"{problem}. For a level of gzip write ('gzip', {code})")
+    if opts is not None and not (isinstance(opts, (tuple, list)) and all(
+            isinstance(number, (int, numpy.integer)) for number in opts)):
+        raise ValueError(problem)
     _check_available(int(code))
     return int(code), opts if opts is None else tuple(opts)
 
@@ -259,9 +268,5 @@ def labels_by_source(names: Sequence[str], axis_labels: Mapping[str, Sequence[st
     labels: dict[str, tuple[str, ...]] = {}
     for name, of_source in _per_source('axis_labels', axis_labels, names).items():
         if of_source is not None:
-            if isinstance(of_source, (str, bytes)) or not all(isinstance(label, str)
-                                                              for label in of_source):
-                raise ValueError(f'{name}: expected axis labels such as (\'batch\', \'feature\'); '
-                                 f'got {of_source!r}')
-            labels[name] = tuple(of_source)
+            labels[name] = checked_labels(name, of_source)
     return labels

@@ -11,7 +11,9 @@ from typing import Any
 import numpy
 
 from fuel._types import AnyArray
+from fuel.storage.writing.checks import check_unmasked
 from fuel.storage.writing.given import (
+    Flat,
     Shaped,
     Stacked,
     Streamed,
@@ -24,6 +26,7 @@ from fuel.storage.writing.given import (
 )
 from fuel.storage.writing.ragged import checked_example, examples_of
 from fuel.storage.writing.rows import same_dtype
+from fuel.storage.writing.space import REFERENCE_BYTES, heap_bytes
 
 __all__ = ['SourceParts']
 
@@ -63,11 +66,15 @@ class SourceParts:
         self._parts: list[_Part] = []
         self._comments: dict[str, list[str]] = {}
         self._values: int | None = 0
+        self._heap = 0.                  # what they take if they are of variable length
         self._looked_at: dict[int, Iterator[Any]] = {}
 
     def add(self, split: str, data: Any, comment: str) -> None:
         """Take a part."""
+        where = f'{split}/{self.name}'
         data = with_shapes(data)
+        for array in data if isinstance(data, (list, tuple)) else [data]:
+            check_unmasked(array, where)
         if not (is_array(data) or isinstance(data, Streamed) or is_list_of_arrays(data)
                 or is_empty(data)):
             if (isinstance(data, Iterable) and not hasattr(data, '__array__')
@@ -75,12 +82,24 @@ class SourceParts:
                 data = Streamed(data)
             else:
                 data = self._as_array(split, data)
-        if is_array(data) and len(data.shape) == 0:
-            raise ValueError(f'{split}/{self.name}: expected an array with a first axis for the '
-                             f'examples; got the single value {data!r:.80}')
+        if is_array(data):
+            self._check_axes(data, where)
         self._parts.append(_Part(split, data))
         if comment:
             self._comments.setdefault(split, []).append(comment)
+
+    @staticmethod
+    def _check_axes(data: Any, where: str) -> None:
+        if data.shape is None:
+            raise ValueError(f'{where}: expected an array; got {data!r}, which has no values')
+        if len(data.shape) == 0:
+            raise ValueError(f'{where}: expected an array with a first axis for the examples; got '
+                             f'the single value {data!r:.80}')
+        if len(data.shape) > 1 and isinstance((data.dtype.metadata or {}).get('vlen'),
+                                              numpy.dtype):
+            raise ValueError(f'{where}: expected arrays of variable length along a single axis, '
+                             f'that of the examples; got the shape {tuple(data.shape)}. Give each '
+                             'example as one array')
 
     def _as_array(self, split: str, data: Any) -> AnyArray:
         try:
@@ -123,7 +142,10 @@ class SourceParts:
             else:
                 self._settle_rows(part)
         if self.dtype is None and not any(isinstance(part.data, Streamed) for part in self._parts):
-            raise self._nothing()
+            if self.ragged:
+                raise self._nothing()
+            # What numpy makes of a list without anything in it.
+            self.dtype, self.row = numpy.dtype(float), ()
 
     def _nothing(self) -> ValueError:
         return ValueError(f'{self.name}: expected at least one example, to tell what examples of '
@@ -133,8 +155,9 @@ class SourceParts:
         if is_list_of_arrays(part.data):
             mixed = any(array.dtype != part.data[0].dtype for array in part.data)
             part.data = (numpy.asarray if mixed else Stacked)(part.data)
-        if is_empty(part.data):
-            part.data = numpy.asarray(part.data)
+        if is_empty(part.data):         # which goes with any dtype and shape
+            part.length = 0
+            return
         dtype, row = part.data.dtype, tuple(part.data.shape[1:])
         where = f'{part.split}/{self.name}'
         if self.dtype is None:
@@ -156,28 +179,37 @@ class SourceParts:
                 in_file = (data.dtype.metadata or {}).get('vlen')
                 if isinstance(data, Shaped):
                     self._settle_example(data.example(), where)
+                    if isinstance(data, Flat) and self._values is not None:
+                        self._values += data.num_values
+                        return
                 elif isinstance(in_file, numpy.dtype):
                     self._settle_example(numpy.empty(0, in_file), where)
                 else:
+                    if len(data.shape) == 1:
+                        raise ValueError(f'{where}: expected an array of at least one axis for '
+                                         'each example; got one of shape '
+                                         f'{tuple(data.shape)}, whose examples are single values')
                     # Every row is an example; one of them stands for all.
-                    row = numpy.empty((1, *data.shape[1:]), data.dtype)[0]
+                    row = numpy.empty(data.shape[1:], data.dtype)
                     self._settle_example(row, where)
-                    self._count(part.length * math.prod(row.shape))
+                    self._count(row, part.length)
                     return
                 self._values = None
                 return
         part.length = len(data)
         for number, example in enumerate(data):
             self._settle_example(example, f'{part.split}/{self.name}: example {number}')
-            self._count(math.prod(example.shape))
+            self._count(example)
 
     def _settle_example(self, example: Any, where: str) -> None:
         checked_example(example, where, self.dtype, self.row)
         self.dtype, self.row = example.dtype, (None,) * len(example.shape)
 
-    def _count(self, values: int) -> None:
+    def _count(self, example: Any, times: int = 1) -> None:
+        size = math.prod(example.shape)
+        self._heap += times * heap_bytes(size * example.dtype.itemsize)
         if self._values is not None:
-            self._values += values
+            self._values += times * size
 
     def length(self, split: str) -> int | None:
         """Return the number of examples in a split; `None` if it is not known."""
@@ -196,6 +228,24 @@ class SourceParts:
         if self.num_examples is None or self.row is None:
             return None
         return self.num_examples * math.prod(size for size in self.row if size is not None)
+
+    def num_bytes(self, layout: str | None) -> int:
+        """Return how many bytes the data take, as far as that is known, if not compressed.
+
+        Parameters
+        ----------
+        layout : str or None
+            That of examples which differ in shape.
+        """
+        if self.dtype is None or self.row is None:
+            return 0
+        beside = 0 if layout is None else 4 * len(self.row) * (self.num_examples or 0)
+        if layout == 'vlen':
+            return int(self._heap) + beside + REFERENCE_BYTES * (self.num_examples or 0)
+        if layout == 'ragged':
+            beside += 8 * (self.num_examples or 0)
+        itemsize = REFERENCE_BYTES if self.dtype.kind == 'O' else self.dtype.itemsize
+        return (self.num_values or 0) * itemsize + beside
 
     @property
     def splits(self) -> list[str]:
@@ -246,14 +296,15 @@ class SourceParts:
     def _items(self, part: _Part) -> Iterator[Any]:
         """Yield the blocks or examples of a part, counting those of a stream."""
         if not isinstance(part.data, Streamed):
-            yield from examples_of(part.data) if self.ragged else [part.data]
+            if not is_empty(part.data):
+                yield from examples_of(part.data) if self.ragged else [part.data]
             return
         where = f'{part.split}/{self.name}'
         count, any_item = 0, False
         for item in part.data.items:
             any_item = True
             block = item if self.ragged or is_array(item) else self._as_array(part.split, item)
-            if not self.ragged and len(block.shape) == 0:
+            if not self.ragged and not block.shape:
                 raise ValueError(f'{where}: expected an iterable of arrays whose first axis is '
                                  f'that of the examples; got the single value {block!r:.80}')
             count += 1 if self.ragged else int(block.shape[0])

@@ -3,14 +3,21 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy
 
 from fuel._types import AnyArray
+from fuel.storage.writing.checks import check_unmasked
 from fuel.storage.writing.options import SourceOptions
-from fuel.storage.writing.rows import BLOCK_BYTES, RowWriter, SourceWriter, check_storable
+from fuel.storage.writing.rows import (
+    BLOCK_BYTES,
+    RowWriter,
+    SourceWriter,
+    check_storable,
+    without_padding,
+)
 
 __all__ = ['RaggedWriter', 'VlenWriter', 'checked_example', 'examples_of', 'extra_names']
 
@@ -41,6 +48,8 @@ def extra_names(name: str, layout: str, axes: int | None) -> list[str]:
 def examples_of(block: Any) -> Iterator[Any]:
     """Yield examples one by one, reading few of them at a time."""
     if not hasattr(block, 'shape') or not hasattr(block, 'dtype'):
+        if not isinstance(block, Iterable):
+            raise ValueError(f'expected an array or an iterable of arrays; got {block!r:.80}')
         yield from block
         return
     if len(block.shape) == 0:
@@ -75,9 +84,12 @@ def checked_example(example: Any, where: str, dtype: numpy.dtype[Any] | None = N
     """
     if not hasattr(example, 'shape') or not isinstance(getattr(example, 'dtype', None),
                                                        numpy.dtype):
+        advice = ('. For texts give an array of dtype h5py.string_dtype(); of another file, the '
+                  'data set without asstr()' if isinstance(example, str) else '')
         raise ValueError(f'{where}: expected an array, as every example of different shapes must '
-                         f'be; got {example!r:.80} of type {type(example).__name__}')
-    if len(example.shape) == 0:
+                         f'be; got {example!r:.80} of type {type(example).__name__}{advice}')
+    check_unmasked(example, where)
+    if not example.shape:
         raise ValueError(f'{where}: expected an array of at least one axis; got the single value '
                          f'{example!r:.80}')
     if dtype is not None and example.dtype != dtype:
@@ -162,33 +174,41 @@ class _ExampleWriter(SourceWriter):
 
     def append(self, block: Any) -> None:
         """Write the next examples; see `SourceWriter.append`."""
+        self._check_open()
         flat: list[AnyArray] = []
         shapes: list[tuple[int, ...]] = []
         size = 0
         for example in examples_of(block):
-            checked = checked_example(example, f'{self.name}: example {self.num_examples}',
-                                      self.dtype, self._shape)
-            if self.num_examples == self._length:
+            number = self.num_examples + len(flat)
+            checked = checked_example(example, f'{self.name}: example {number}', self.dtype,
+                                      self._shape)
+            if number == self._length:
                 raise ValueError(f'{self.name}: expected {self._length} examples, as declared; '
                                  'got more')
-            self.num_examples += 1
             array = numpy.asarray(checked)
             flat.append(array.reshape(-1))
             shapes.append(array.shape)
             size += array.nbytes
             if size >= BLOCK_BYTES or len(flat) == _GROUP:
-                self._store(flat, shapes)
+                self._take(flat, shapes)
                 flat, shapes, size = [], [], 0
         if flat:
-            self._store(flat, shapes)
+            self._take(flat, shapes)
+
+    def _take(self, flat: list[AnyArray], shapes: list[tuple[int, ...]]) -> None:
+        self._store(flat, shapes)
+        self.num_examples += len(flat)
 
     def close(self) -> None:
         """Write what has been held back; see `SourceWriter.close`."""
+        if self._closed:
+            return
         if self._length is not None and self.num_examples != self._length:
             raise ValueError(f'{self.name}: expected {self._length} examples, as declared; got '
                              f'{self.num_examples}')
         for part in self._parts:
             part.close()
+        self._closed = True
 
 
 class VlenWriter(_ExampleWriter):
@@ -215,7 +235,7 @@ class VlenWriter(_ExampleWriter):
     def _store(self, flat: list[AnyArray], shapes: list[tuple[int, ...]]) -> None:
         objects = numpy.empty(len(flat), dtype=self._rows.dtype)
         for position, array in enumerate(flat):
-            objects[position] = array.astype(self._native, copy=False)
+            objects[position] = without_padding(array.astype(self._native, copy=False))
         self._rows.append(objects)
         self._shapes.append(numpy.array(shapes, dtype=_SHAPE_DTYPE))
 

@@ -10,7 +10,9 @@ from typing import Any, Self
 import numpy
 
 from fuel._types import AnyArray
+from fuel.storage.writing.checks import check_unmasked
 from fuel.storage.writing.options import SourceOptions
+from fuel.storage.writing.space import REFERENCE_BYTES, Disk, heap_bytes, writing
 
 __all__ = ['BLOCK_BYTES', 'RowWriter', 'SourceWriter', 'check_storable', 'chunk_shape',
            'same_dtype', 'set_labels']
@@ -84,13 +86,15 @@ def check_storable(name: str, dtype: numpy.dtype[Any]) -> None:
 
     try:
         h5py.h5t.py_create(dtype, logical=True)
-    except TypeError:
-        advice = ''
+    except (TypeError, ValueError) as error:
+        advice = f' ({error})'
         if dtype.kind == 'U':
             advice = "; encode the strings first, as in numpy.char.encode(array, 'utf8')"
         elif dtype.kind == 'O':
             advice = ('; give examples of different shapes as a one-dimensional array, or a list, '
-                      'of arrays')
+                      'of arrays, and texts as an array of dtype h5py.string_dtype()')
+        elif dtype.kind in 'mM':
+            advice = "; store the numbers that times are made of, as in array.view('i8')"
         raise ValueError(f'{name}: HDF5 cannot store arrays of dtype {dtype}{advice}') from None
 
 
@@ -101,6 +105,35 @@ def same_dtype(one: numpy.dtype[Any], other: numpy.dtype[Any]) -> bool:
     """
     return one == other and (not one.hasobject
                              or dict(one.metadata or {}) == dict(other.metadata or {}))
+
+
+def without_padding(rows: AnyArray) -> AnyArray:
+    """Return rows with zeros in those bytes of structures that belong to no field.
+
+    Otherwise there would be what happened to be in the memory, in a file that others may read.
+    """
+    if rows.dtype.names is None:
+        return rows
+    clean = numpy.zeros(rows.shape, dtype=rows.dtype)
+    _copy_fields(clean, rows)
+    return clean
+
+
+def _copy_fields(target: AnyArray, rows: AnyArray) -> None:
+    if rows.dtype.names is None:
+        target[...] = rows
+    else:
+        for field in rows.dtype.names:
+            _copy_fields(target[field], rows[field])
+
+
+def _bytes_of(value: Any) -> int:
+    """Return how many bytes a value of variable length has."""
+    if isinstance(value, str):
+        return len(value.encode('utf-8', 'replace'))
+    if isinstance(value, numpy.ndarray):
+        return value.nbytes
+    return len(value) if isinstance(value, bytes) else 0
 
 
 def set_labels(name: str, dataset: Any, labels: Sequence[str]) -> None:
@@ -130,12 +163,13 @@ class SourceWriter(ABC):
     dataset : h5py.Dataset
         What is written. It is complete when the writer has been closed.
     num_examples : int
-        How many examples have been given so far.
+        How many examples have been taken so far.
     """
 
     name: str
     dataset: Any
     num_examples: int = 0
+    _closed: bool = False
 
     @abstractmethod
     def append(self, block: Any) -> None:
@@ -151,7 +185,8 @@ class SourceWriter(ABC):
         Raises
         ------
         ValueError
-            An example has another shape or dtype than was declared, or there are more examples.
+            An example has another shape or dtype than was declared, or there are more examples; or
+            the writer is closed.
         """
 
     @abstractmethod
@@ -163,6 +198,11 @@ class SourceWriter(ABC):
         ValueError
             There are less examples than were declared.
         """
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ValueError(f'{self.name}: expected examples before the writer was closed; it has '
+                             f'{self.num_examples}. To write more of them, close it later')
 
     def __enter__(self) -> Self:
         return self
@@ -206,6 +246,7 @@ class RowWriter(SourceWriter):
         self._length = num_examples
         self._written = 0
         self._held: AnyArray | None = None
+        self._disk = Disk(h5file)
         check_storable(name, dtype)
         row_bytes = max(1, math.prod(shape) * dtype.itemsize)
         self._step = _OBJECT_ROWS if dtype.hasobject else max(1, BLOCK_BYTES // row_bytes)
@@ -220,13 +261,19 @@ class RowWriter(SourceWriter):
             # write later, because the disk is full, crash it.
             keywords = {'chunks': chunks, 'rdcc_nbytes': 1, **options.keywords(dtype.itemsize)}
             if grows:
-                keywords['maxshape'] = (None, *self._shape)
+                # A chunk has something of every axis, even of one that has nothing and stays so.
+                keywords['maxshape'] = (None, *[size or None for size in self._shape])
+        # What is left of compressed data cannot be known.
+        self._asks = dtype.hasobject or (grows and options.compression is None)
+        if dtype.hasobject:             # all references get their place with the first of them
+            self._disk.check_next(REFERENCE_BYTES * math.prod(shape) * (num_examples or 0))
         self.dataset = h5file.create_dataset(name, (num_examples or 0, *self._shape), dtype=dtype,
                                              **keywords)
         set_labels(name, self.dataset, labels)
 
     def append(self, block: Any) -> None:
         """Write the next rows; see `SourceWriter.append`."""
+        self._check_open()
         is_array = hasattr(block, 'shape') and hasattr(block, 'dtype')
         rows = block if is_array else numpy.asarray(block)
         self._check(rows)
@@ -244,7 +291,8 @@ class RowWriter(SourceWriter):
             start = stop
 
     def _check(self, rows: Any) -> None:
-        if len(rows.shape) == 0:
+        check_unmasked(rows, self.name)
+        if not rows.shape:
             raise ValueError(f'{self.name}: expected an array with a first axis for the examples; '
                              f'got the single value {rows!r}')
         if not same_dtype(self.dtype, rows.dtype):
@@ -268,20 +316,33 @@ class RowWriter(SourceWriter):
 
     def _store(self, rows: AnyArray) -> None:
         start, stop = self._written, self._written + len(rows)
-        if self._length is None:
-            self.dataset.resize(stop, axis=0)
-        if rows.size:
-            # Assignment to an item of the data set looks into arrays of arrays and may take them
-            # for arrays of more axes.
-            fresh = rows
-            if self.dtype.hasobject:
-                fresh = numpy.empty(rows.shape, dtype=self.dtype)
-                fresh[...] = rows
-            self.dataset.write_direct(numpy.ascontiguousarray(fresh), dest_sel=slice(start, stop))
+        if self._asks:
+            self._disk.check_next(self._bytes_of(rows))
+        fresh = without_padding(rows)
+        if self.dtype.hasobject and fresh is rows:
+            fresh = numpy.empty(rows.shape, dtype=self.dtype)
+            fresh[...] = rows
+        with writing():
+            if self._length is None:
+                self.dataset.resize(stop, axis=0)
+            if rows.size:
+                # Assignment to an item of the data set looks into arrays of arrays and may take
+                # them for arrays of more axes.
+                self.dataset.write_direct(numpy.ascontiguousarray(fresh),
+                                          dest_sel=slice(start, stop))
         self._written = stop
+
+    def _bytes_of(self, rows: AnyArray) -> int:
+        """Return how much of the disk rows take."""
+        if 'vlen' not in (self.dtype.metadata or {}):
+            return int(rows.nbytes)
+        return int(REFERENCE_BYTES * rows.size
+                   + sum(heap_bytes(_bytes_of(value)) for value in rows.ravel().tolist()))
 
     def close(self) -> None:
         """Write what has been held back; see `SourceWriter.close`."""
+        if self._closed:
+            return
         held = self.num_examples - self._written
         if held and self._held is not None:
             self._store(self._held[:held])
@@ -289,3 +350,4 @@ class RowWriter(SourceWriter):
         if self._length is not None and self.num_examples != self._length:
             raise ValueError(f'{self.name}: expected {self._length} examples, as declared; got '
                              f'{self.num_examples}')
+        self._closed = True

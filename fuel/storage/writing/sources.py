@@ -1,13 +1,19 @@
 """Opens the writer that fits a source."""
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy
 import numpy.typing as npt
 
+from fuel.storage.writing.checks import (
+    check_file,
+    checked_count,
+    checked_labels,
+    checked_name,
+    checked_shape,
+)
 from fuel.storage.writing.options import LAYOUTS, SourceOptions, check_options
 from fuel.storage.writing.ragged import RaggedWriter, VlenWriter
 from fuel.storage.writing.rows import RowWriter, SourceWriter
@@ -69,18 +75,34 @@ def create_source(h5file: Any, name: str, shape: Sequence[int | None], dtype: np
     ...     h5file['image'][2], h5file['image_shapes'][2], h5file['label'][2]
     (array([2, 2, 2, 2, 2, 2], dtype=uint8), array([2, 3], dtype=int32), array([2], dtype=uint8))
     """
-    options = SourceOptions() if options is None else options
-    dtype = numpy.dtype(dtype)
-    labels = tuple(axis_labels or ())
+    check_file(h5file)
+    checked_name(name, 'source')
+    if options is None:
+        options = SourceOptions()
+    elif not isinstance(options, SourceOptions):
+        raise ValueError(f"{name}: expected options such as SourceOptions(compression='gzip'); got "
+                         f'{options!r}')
+    try:
+        dtype = numpy.dtype(dtype)
+    except TypeError as error:
+        raise ValueError(f"{name}: expected a dtype, such as 'float32'; got {dtype!r}: {error}"
+                         ) from None
+    shape = checked_shape(name, shape)
+    labels = () if axis_labels is None else checked_labels(name, axis_labels)
     if num_examples is not None:
-        num_examples = operator.index(num_examples)
-        if num_examples < 0:
-            raise ValueError(f'{name}: expected num_examples of at least 0; got {num_examples}')
+        num_examples = checked_count(num_examples, f'{name}: num_examples')
+    if num_values is not None:
+        num_values = checked_count(num_values, f'{name}: num_values')
     sizes = [size for size in shape if size is not None]
-    if len(sizes) == len(shape) and options.layout is None:
-        options = check_options(name, options, None, dtype)
+    ragged = len(sizes) < len(shape) or options.layout is not None
+    options = check_options(name, options, (options.layout or LAYOUTS[0]) if ragged else None,
+                            dtype)
+    if num_values is not None and options.layout != 'ragged':
+        raise ValueError(f"{name}: num_values is for the layout 'ragged' only; got {num_values} "
+                         + (f'for the layout {options.layout!r}' if ragged else
+                            f'for examples of the one shape {tuple(sizes)}'))
+    if not ragged:
         return RowWriter(h5file, name, sizes, dtype, num_examples, options, labels)
-    options = check_options(name, options, options.layout or LAYOUTS[0], dtype)
     if options.layout == 'vlen':
         return VlenWriter(h5file, name, shape, dtype, num_examples, options, labels)
     return RaggedWriter(h5file, name, shape, dtype, num_examples, options, labels,
