@@ -327,7 +327,6 @@ class H5PYDataset(FileContents, FileDescription, FileUser, Dataset):
         if loaded is not None and opened.stamp is not None and loaded.key != opened.stamp.key:
             kept = self.subsets, self.source_shapes, self.source_dtypes
             self.load()
-            _ = self._file_handle           # load has closed it, unless it was opened before
             found = self._known_form()
             if found != known:
                 self.subsets, self.source_shapes, self.source_dtypes = kept
@@ -335,6 +334,7 @@ class H5PYDataset(FileContents, FileDescription, FileUser, Dataset):
                 raise DataFileError(
                     f'{self.path}: the file was changed since this data set was made: expected '
                     f'sources of shapes and dtypes {known}; got {found}. Make a new data set')
+            _ = self._file_handle           # load has closed it, unless it was opened before
         self._loaded_stamp = opened.stamp
 
     def _known_form(self) -> list[Any]:

@@ -63,14 +63,14 @@ def create_source(h5file: Any, name: str, shape: Sequence[int | None], dtype: np
     Examples
     --------
     >>> import h5py, numpy
-    >>> from fuel.storage.splits import create_split_array
+    >>> from fuel.datasets import H5PYDataset
     >>> with h5py.File('images', 'w', driver='core', backing_store=False) as h5file:
     ...     with (create_source(h5file, 'image', (None, None), 'uint8') as image,
     ...           create_source(h5file, 'label', (1,), 'uint8', num_examples=3) as label):
     ...         for number in range(3):
     ...             image.append([numpy.full((2, number + 1), number, dtype='uint8')])
     ...             label.append(numpy.array([[number]], dtype='uint8'))
-    ...     h5file.attrs['split'] = create_split_array({'train': {
+    ...     h5file.attrs['split'] = H5PYDataset.create_split_array({'train': {
     ...         'image': (0, image.num_examples), 'label': (0, label.num_examples)}})
     ...     h5file['image'][2], h5file['image_shapes'][2], h5file['label'][2]
     (array([2, 2, 2, 2, 2, 2], dtype=uint8), array([2, 3], dtype=int32), array([2], dtype=uint8))
