@@ -2,7 +2,9 @@
 
    Helpers are started when they are first wanted. Between two jobs they watch for the next one for
    a moment, which makes it cheap to hand them a small job soon after the last, and then sleep. The
-   caller never waits for a helper to wake up: whoever comes late finds the job done. A child
+   caller never waits for a helper to wake up: whoever comes late finds the job done. It does wait
+   for one that has taken a piece, which lasts where the processors are busy with something else and
+   the helper has lost its own. Then it does without helpers for a while. A child
    process starts with no helpers, whatever its parent was doing when it forked. Jobs of several
    callers at once are not mixed: the team serves one, and the others work alone. */
 #ifndef FUEL_TEAM_H
@@ -22,6 +24,9 @@ typedef void (*fuel_job)(void *arg, ptrdiff_t piece);
 #define FUEL_HELPERS 15                 /* at most */
 #define FUEL_WATCH_NS 100000            /* how long to watch for the next job before sleeping */
 #define FUEL_STACK (1 << 20)
+#define FUEL_PATIENCE_NS 20000          /* how long to wait for helpers at least */
+#define FUEL_ALONE 32                   /* how many jobs to do alone after a wait that was longer */
+#define FUEL_ALONE_MOST 4096
 
 #if defined(__x86_64__) || defined(__i386__)
 #define FUEL_PAUSE() __builtin_ia32_pause()
@@ -48,8 +53,10 @@ static struct {
     void *arg;
     ptrdiff_t pieces;
     ptrdiff_t next;                     /* the first piece that nobody has taken */
+    int alone;                          /* how many jobs are to be done alone */
+    int pause;                          /* how many it will be the next time */
 } fuel_team = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER,
-               0, 0, 0, 0, 0, NULL, NULL, 0, 0};
+               0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, FUEL_ALONE};
 
 static void fuel_team_work(void)
 {
@@ -112,6 +119,8 @@ static void fuel_team_after_fork(void)
     pthread_cond_init(&fuel_team.alarm, NULL);
     fuel_team.helpers = fuel_team.sleepers = fuel_team.seats = fuel_team.done = 0;
     fuel_team.round = 0;
+    fuel_team.alone = 0;
+    fuel_team.pause = FUEL_ALONE;
 }
 
 /* Have as many helpers as wanted, or as many as the system gives. */
@@ -139,9 +148,33 @@ static void fuel_team_grow(int wanted)
     pthread_attr_destroy(&attributes);
 }
 
+/* Wait until the helpers that joined have finished, and note whether they were worth it. */
+static void fuel_team_finish(int joined, long long begun)
+{
+    long long finished, waited, turn;
+    if (!joined)
+        return;
+    finished = fuel_team_clock();
+    for (turn = 0; FUEL_LOAD(fuel_team.done) < joined; turn++) {
+        if (turn < 2000)
+            FUEL_PAUSE();
+        else
+            sched_yield();
+    }
+    waited = fuel_team_clock() - finished;
+    if (waited > FUEL_PATIENCE_NS && waited > (finished - begun) / 2) {
+        fuel_team.alone = fuel_team.pause;
+        if (fuel_team.pause < FUEL_ALONE_MOST)
+            fuel_team.pause *= 2;
+    }
+    else if (fuel_team.pause > FUEL_ALONE)
+        fuel_team.pause -= FUEL_ALONE;
+}
+
 static void fuel_team_run(fuel_job job, void *arg, ptrdiff_t pieces, int threads)
 {
     ptrdiff_t piece;
+    long long begun;
     int helpers = threads - 1, joined;
     if (helpers > FUEL_HELPERS)
         helpers = FUEL_HELPERS;
@@ -152,6 +185,14 @@ static void fuel_team_run(fuel_job job, void *arg, ptrdiff_t pieces, int threads
             job(arg, piece);
         return;
     }
+    if (fuel_team.alone) {
+        fuel_team.alone--;
+        pthread_mutex_unlock(&fuel_team.owner);
+        for (piece = 0; piece < pieces; piece++)
+            job(arg, piece);
+        return;
+    }
+    begun = fuel_team_clock();
     if (fuel_team.helpers < helpers)
         fuel_team_grow(helpers);
     fuel_team.job = job;
@@ -168,12 +209,7 @@ static void fuel_team_run(fuel_job job, void *arg, ptrdiff_t pieces, int threads
     }
     fuel_team_work();
     joined = helpers - __atomic_exchange_n(&fuel_team.seats, 0, __ATOMIC_SEQ_CST);
-    for (piece = 0; FUEL_LOAD(fuel_team.done) < joined; piece++) {
-        if (piece < 2000)
-            FUEL_PAUSE();
-        else
-            sched_yield();
-    }
+    fuel_team_finish(joined, begun);
     pthread_mutex_unlock(&fuel_team.owner);
 }
 
