@@ -72,7 +72,8 @@ class H5PYDataset(FileContents, FileDescription, FileUser, Dataset):
     locking : bool or str, optional
         Whether HDF5 locks the file while it is open, as for ``h5py.File``: `True`, `False` or
         ``'best-effort'``. By default it does, unless the file system has no locks, as network
-        file systems and read-only ones may not.
+        file systems and read-only ones may not. The first data set of a process that opens a file
+        decides for those that open it meanwhile.
     **kwargs
         `sources` and `axis_labels`, for `Dataset`. By default all sources, in alphabetical
         order, with the labels stored in the file.

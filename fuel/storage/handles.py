@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -281,8 +282,10 @@ class _Pool:
 
     def abandon(self, opened: OpenFile) -> None:
         """Let go of a file from a finalizer, which may run anywhere, even under the lock."""
-        self._abandoned.append(opened)
-        self._collect()
+        # When the interpreter ends there is not enough left of h5py, which closes files itself.
+        if not sys.is_finalizing():
+            self._abandoned.append(opened)
+            self._collect()
 
     def counts(self) -> dict[str, int]:
         with self.locked():

@@ -130,7 +130,7 @@ def test_ragged_data_of_another_file(h5file, tmp_path):
     ([('train', 'x', rows(3, 2)), ('test', 'x', rows(3, 1))], r'shape \(2,\)'),
     ([('train', 'x', rows(3)), ('train', 'x', rows(3, 1))], r'shape \(\)'),
     ([('train', 'x', 3)], 'single value'),
-    ([('train', 'x', ['a', 'b'])], 'encode the strings'),
+    ([('train', 'x', ['a', 'b'])], 'string_dtype'),
     ([('train', 'x', numpy.array([[1], [2, 3]], dtype=object))], 'example 0: expected an array'),
     ([('train', 'x')], 'expected tuples'), ([('train', 'x', rows(1), '', '')], 'expected tuples'),
     ([(0, 'x', rows(1))], 'expected tuples'), ([], 'got none')])

@@ -272,3 +272,16 @@ def test_many_threads_share_a_file(path):
         thread.join()
     assert wrong == []
     assert open_handles() == {}
+
+
+def test_when_the_interpreter_ends_files_are_left_to_h5py(path, monkeypatch):
+    lease = FileLease()
+    lease.open(path)
+    opened = lease.hold(path)
+    opened.release()
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, 'is_finalizing', lambda: True)
+        del lease
+        assert opened.file
+    opened.release()
+    assert not opened.file

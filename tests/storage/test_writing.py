@@ -365,7 +365,7 @@ def test_source_writer_is_not_closed_after_an_error(h5file):
 
 
 @pytest.mark.parametrize(('arguments', 'message'), [
-    (((4,), 'U3'), 'encode the strings'), (((4,), object), 'HDF5 cannot store'),
+    (((4,), 'U3'), 'string_dtype'), (((4,), object), 'HDF5 cannot store'),
     (((4,), 'datetime64[s]'), 'HDF5 cannot store')])
 def test_source_of_a_dtype_that_hdf5_has_not(h5file, arguments, message):
     with pytest.raises(ValueError, match=message):

@@ -135,7 +135,7 @@ def test_blocks_without_rows(h5file, parts):
     ([('a', 'x', iter([numpy.int32(3)]))], 'a/x: expected an iterable .* single value'),
     ([('a', 'x', iter([rows(3)])), ('a', 'y', rows(4))], "split 'a' differ .* x has 3, y has 4"),
     ([('a', 'x', Streamed([rows(3)], 3)), ('a', 'y', rows(4))], "split 'a' differ"),
-    ([('a', 'x', iter([['a']]))], 'encode the strings'),
+    ([('a', 'x', iter([['a']]))], 'string_dtype'),
     ([('a', 'w', rows(2)), ('a', 'x', {1: 2}.items())], 'x: .*single value'),
     ([('a', 'x', {1, 2})], 'a/x: .*single value'),
     ([('a', 'x', {'a': 1})], 'a/x: .*single value'), ([('a', 'x', 'text')], 'single value')])

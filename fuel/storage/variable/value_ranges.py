@@ -72,9 +72,10 @@ class _Whole:
 
     def __init__(self, rows: MappedRows) -> None:
         self._rows = rows
+        self._threads: int = config.num_threads
 
     def read(self, starts: AnyArray, stops: AnyArray, shapes: AnyArray | None) -> AnyArray:
-        return range_arrays(self._rows.rows, starts, stops, shapes, config.num_threads)
+        return range_arrays(self._rows.rows, starts, stops, shapes, self._threads)
 
 
 class _Blocks:
@@ -82,6 +83,7 @@ class _Blocks:
 
     def __init__(self, rows: BlockRows, dataset: h5py.Dataset) -> None:
         self._rows = rows
+        self._threads: int = config.num_threads
         self._values: int = dataset.chunks[0]
         self._total = len(dataset)
         self._dtype: numpy.dtype[Any] = dataset.dtype
@@ -93,7 +95,7 @@ class _Blocks:
                 shapes: AnyArray | None) -> tuple[AnyArray, AnyArray | None]:
         table = self._rows.table
         return block_arrays(table.addresses, self._values, self._total, starts, stops,
-                            self._dtype, shapes, table.used, config.num_threads)
+                            self._dtype, shapes, table.used, self._threads)
 
 
 class _Chunks(_Blocks):
@@ -135,7 +137,7 @@ class _Chunks(_Blocks):
         moved = (numpy.searchsorted(chunks, first) - first) * self._values
         arrays, _ = block_arrays(targets, self._values, len(targets) * self._values,
                                  starts + moved, stops + moved, self._dtype, shapes, None,
-                                 config.num_threads)
+                                 self._threads)
         for numbers, slab in slabs:
             CHUNKS.put(self._rows.table.addresses, self._rows.table.used, numbers, slab)
         return arrays

@@ -115,6 +115,7 @@ class HeapRows:
             raise LookupError(opened.why_not_mapped)
         self._file = file_map.array
         self._base = dataset.file.userblock_size
+        self._threads: int = config.num_threads
         self._tables: dict[int, AnyArray] = {}
         self._where = place_of(dataset)
         self.way, self.reason = self._references.way, self._references.reason
@@ -126,7 +127,7 @@ class HeapRows:
         shapes = None if self._shapes is None else self._shapes.read(chosen)
         try:
             arrays = heap_arrays(self._file, self._base, references, self._dtype, shapes,
-                                 self._tables, config.num_threads)
+                                 self._tables, self._threads)
         except ExampleError as error:
             kind = DataFileError if isinstance(error, DamagedHeapError) else DataLayoutError
             raise kind(f'{self._where}: example {number_at(positions, error.place)} '

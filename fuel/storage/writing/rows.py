@@ -89,7 +89,7 @@ def check_storable(name: str, dtype: numpy.dtype[Any]) -> None:
     except (TypeError, ValueError) as error:
         advice = f' ({error})'
         if dtype.kind == 'U':
-            advice = "; encode the strings first, as in numpy.char.encode(array, 'utf8')"
+            advice = "; give texts as an array of dtype h5py.string_dtype(), or encoded"
         elif dtype.kind == 'O':
             advice = ('; give examples of different shapes as a one-dimensional array, or a list, '
                       'of arrays, and texts as an array of dtype h5py.string_dtype()')
