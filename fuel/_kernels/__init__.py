@@ -13,9 +13,9 @@ from fuel._kernels.reference.heap import DamagedHeapError
 from fuel._types import AnyArray
 
 __all__ = ['BACKEND', 'BlockTable', 'DamagedHeapError', 'ExampleError', 'block_arrays',
-           'check_ranges', 'chunk_index', 'decode_chunks', 'first_outside_range', 'gather_rows',
-           'heap_arrays', 'pad_rows', 'permuted', 'range_arrays', 'resize_window', 'scale_cast',
-           'sliding_windows', 'window_batch_bchw']
+           'check_ranges', 'chunk_index', 'copy_whole', 'decode_chunks', 'first_outside_range',
+           'gather_rows', 'heap_arrays', 'pad_rows', 'permuted', 'range_arrays', 'resize_window',
+           'scale_cast', 'sliding_windows', 'window_batch_bchw']
 
 
 def _is_built() -> bool:
@@ -51,6 +51,7 @@ permuted: Callable[[AnyArray, int, int], AnyArray] = _kernel('permute', 'permute
 sliding_windows: Callable[[AnyArray, int, int, int], AnyArray] = _kernel(
     'windows', 'sliding_windows')
 BlockTable: Callable[..., Any] = _kernel('blocks', 'BlockTable')
+copy_whole: Callable[[AnyArray, int], AnyArray] = _kernel('blocks', 'copy_whole')
 chunk_index: Callable[..., int] = _kernel('chunk_index', 'chunk_index')
 heap_arrays: Callable[..., AnyArray] = _kernel('heap', 'heap_arrays')
 range_arrays: Callable[..., AnyArray] = _kernel('examples', 'range_arrays')

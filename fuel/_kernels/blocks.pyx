@@ -33,6 +33,7 @@ cdef enum:
     # Rows this far ahead are fetched into the cache while the present one is copied.
     AHEAD = 3
     CACHE_LINE = 64
+    PAGE = 4096
     PREFETCHED_BYTES = 512
     # What one thread copies before it looks for more, and what is worth a second thread.
     PIECE_BYTES = 32768
@@ -243,6 +244,38 @@ cdef class BlockTable:
         return locate[cnp.int64_t](<const cnp.int64_t *>chosen, count, self.rows, table, flags,
                                    self.rows_per_block, self.columns, self.stride, found,
                                    n_missing)
+
+
+ctypedef struct Plain:
+    const char *source
+    char *target
+    Py_ssize_t size
+    Py_ssize_t piece
+
+
+cdef void copy_part(void *arg, Py_ssize_t number) noexcept nogil:
+    """Copy one part of a stretch of memory."""
+    cdef const Plain *work = <const Plain *>arg
+    cdef Py_ssize_t first = number * work.piece
+    memcpy(work.target + first, work.source + first, min(work.piece, work.size - first))
+
+
+def copy_whole(cnp.ndarray source not None, int threads):
+    """Return a copy of an array in one piece; see `fuel._kernels.reference.blocks`."""
+    if not cnp.PyArray_IS_C_CONTIGUOUS(source) or source.dtype.hasobject:
+        return source.copy()
+    cdef cnp.ndarray result = numpy.empty((<object>source).shape, source.dtype)
+    cdef Plain work
+    work.source = cnp.PyArray_BYTES(source)
+    work.target = cnp.PyArray_BYTES(result)
+    work.size = cnp.PyArray_NBYTES(source)
+    if not work.size:
+        return result
+    # Whole pages, and one part for each thread: long stretches are copied fastest.
+    work.piece = work.size if threads < 2 else (work.size // threads + PAGE) // PAGE * PAGE
+    with nogil:
+        run_team(copy_part, &work, -(-work.size // work.piece), threads)
+    return result
 
 
 cdef check_vector(cnp.ndarray array, str name, Py_ssize_t width, Py_ssize_t length):

@@ -309,11 +309,12 @@ class Bench:
                           self.bytes // 8)
         self.against_h5py('in order, gzip-4 chunks of 64, 2 threads / h5py (must 2)', 'gzip64', 2,
                           self.in_order, True, small)
-        for fresh, what in ((True, 'slice copies (must 0.85)'),
-                            (False, 'slice copies into a buffer')):
-            name = f'in order, contiguous / {what}'
+        for threads, fresh, what in ((1, True, 'slice copies (must 0.85)'),
+                                     (2, True, 'slice copies (must 0.85)'),
+                                     (1, False, 'slice copies into a buffer')):
+            name = f'in order, contiguous, {threads} threads / {what}'
             if self.wants(name):
-                with self.stream('contiguous', self.in_order, 1) as (stream, requests):
+                with self.stream('contiguous', self.in_order, threads) as (stream, requests):
                     self.report(name, ratio(stream, requests, self.slices(fresh), self.seconds))
         if self.wants('in order, contiguous'):
             self.h5py_figure('h5py, in order, contiguous / slice copies', 'contiguous',

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from fuel._kernels import BlockTable
+from fuel._kernels import BlockTable, copy_whole
 from fuel._kernels.reference.blocks import BlockTable as SlowTable
+from fuel._kernels.reference.blocks import copy_whole as slow_copy_whole
 
 BOTH = pytest.mark.parametrize('table', [BlockTable, SlowTable])
 
@@ -172,7 +173,7 @@ def test_many_threads_gather_at_once():
 FORKING = '''
 import os, sys
 import numpy
-from fuel._kernels import BlockTable
+from fuel._kernels import BlockTable, copy_whole
 
 rows = numpy.arange(300 * 4096, dtype=numpy.uint8).reshape(300, 4096)
 table = BlockTable(numpy.array([rows.ctypes.data]), 300, 300, 4096, 4096)
@@ -221,3 +222,16 @@ def test_unaligned_indices_are_refused(table):
     with pytest.raises(TypeError, match='indices'):
         table(addresses, 4, 4, 2, 2).gather(indices, numpy.empty((2, 2), dtype=numpy.uint8))
     del blocks
+
+
+@pytest.mark.parametrize('copied', [copy_whole, slow_copy_whole])
+@pytest.mark.parametrize('threads', [1, 2, 3, 16])
+@pytest.mark.parametrize('shape', [(0, 3), (1,), (5, 7), (100, 1000), (3, 4096), (40961,)])
+def test_a_whole_array_is_copied(copied, threads, shape):
+    for array in (numbers(*shape), numbers(*shape, dtype='>f8'), numbers(*shape).T,
+                  numbers(*shape)[::2]):
+        copy = copied(array, threads)
+        assert_array_equal(copy, array)
+        assert copy.dtype == array.dtype
+        assert copy.flags.writeable
+        assert not numpy.shares_memory(copy, array)

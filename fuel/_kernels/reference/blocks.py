@@ -8,7 +8,7 @@ import numpy
 
 from fuel._types import AnyArray
 
-__all__ = ['BlockTable']
+__all__ = ['BlockTable', 'copy_whole']
 
 
 class BlockTable:
@@ -128,3 +128,16 @@ def _check_vector(array: AnyArray, name: str, width: int) -> None:
             or not array.dtype.isnative):
         raise TypeError(f'expected {name} to be a vector of {width}-byte integers; got '
                         f'{array.dtype} of shape {array.shape}')
+
+
+def copy_whole(source: AnyArray, threads: int) -> AnyArray:
+    """Return a copy of an array.
+
+    Parameters
+    ----------
+    source : ndarray
+        In C order for speed.
+    threads : int
+        How many may copy, each a part of it.
+    """
+    return source.copy()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from fuel._kernels import BlockTable, gather_rows
+from fuel._kernels import BlockTable, copy_whole, gather_rows
 from fuel._types import AnyArray
 from fuel.utils.indices import IndexArray, Positions
 
@@ -16,6 +16,8 @@ __all__ = ['BlockRows', 'ChunkRows', 'MappedRows']
 _PIECE_ROWS = 2 ** 16
 # Where rows are smaller, those of a slice are copied by whole blocks.
 _SMALL_ROW = 512
+# A slice of so many bytes may be copied by several threads.
+_SHARED_BYTES = 2 ** 17
 
 
 class BlockRows:
@@ -154,5 +156,5 @@ class MappedRows(BlockRows):
         return super().read(positions)
 
     def _read_slice(self, positions: slice) -> AnyArray:
-        copied: AnyArray = self.rows[positions].copy()
-        return copied
+        part: AnyArray = self.rows[positions]
+        return copy_whole(part, self._threads) if part.nbytes >= _SHARED_BYTES else part.copy()
