@@ -317,9 +317,13 @@ class DataStream(AbstractDataStream):
             self._fresh_state = False
         elif self._is_closed or (getattr(self.dataset, 'independent_states', False)
                                  and type(self).next_epoch is DataStream.next_epoch):
-            # The older state stays with the older iterator.
+            # The older state stays with the older iterator. Where there is none, what was opened
+            # once more is closed, or the file of the data set would stay open for ever.
+            has_no_state = self.data_state is None and not self._is_closed
             self.data_state = self.dataset.open()
             self._is_closed = False
+            if has_no_state:
+                self.dataset.close(None)
         else:
             self.next_epoch()
 

@@ -8,6 +8,9 @@ from numpy.testing import assert_array_equal
 
 from fuel.datasets.hdf5 import H5PYDataset
 from fuel.exceptions import DataFileError
+from fuel.schemes import SequentialScheme
+from fuel.storage.handles import open_handles
+from fuel.streams import DataStream
 
 
 def write(path, rows):
@@ -59,3 +62,17 @@ def test_while_it_is_open_the_old_file_is_read(dataset):
     dataset.close()
     with pytest.raises(DataFileError, match='changed since this data set was made'):
         dataset.get_data(request=[99])
+
+
+def test_a_stream_closes_its_file_however_many_epochs_it_gave(dataset):
+    stream = DataStream(dataset, iteration_scheme=SequentialScheme(100, 10))
+    for _ in range(4):
+        assert sum(len(x) for x, in stream.get_epoch_iterator()) == 100
+        assert list(open_handles().values()) == [1]
+    unfinished = stream.get_epoch_iterator()
+    next(unfinished)
+    stream.close()
+    assert open_handles() == {}
+    assert len(next(unfinished)[0]) == 10       # it opens the file again
+    dataset.close()
+    assert open_handles() == {}
