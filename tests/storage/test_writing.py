@@ -292,6 +292,8 @@ def test_files_have_the_oldest_format_and_scalar_fields(tmp_path):
     assert all(dtype[name].shape == () for name in dtype.names)
 
 
+# PyTables does what NumPy 2.5 warns of.
+@pytest.mark.filterwarnings('ignore:Setting the shape on a NumPy array:DeprecationWarning')
 def test_pytables_reads_the_arrays(tmp_path):
     path = tmp_path / 'x.hdf5'
     array, mask = rows(100, 4, dtype='>f4'), rows(100) > 50
