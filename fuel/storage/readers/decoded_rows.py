@@ -80,10 +80,14 @@ class DecodedRows(BlockRows):
             self._decode(indices[missing].astype(numpy.int64), missing, rows)
 
     def _read_slice(self, positions: slice) -> AnyArray:
-        count = len(range(positions.start, positions.stop, positions.step))
-        if (positions.step == 1 and self._runs.runs is None
-                and count * self._row_bytes > CHUNKS.limit // 4):
-            return self._read_through(positions.start, positions.stop)
+        start, stop, size = positions.start, positions.stop, self._rows_per_chunk
+        has_whole_chunks = -(-start // size) < stop // size
+        if positions.step == 1 and self._runs.runs is None and has_whole_chunks:
+            # What comes in order from more than fits is thrown out before it is wanted again.
+            limit = CHUNKS.limit
+            everything = len(self._addresses) * self._chunk_bytes
+            if everything > limit or (stop - start) * self._row_bytes > limit // 4:
+                return self._read_through(start, stop)
         return super()._read_slice(positions)
 
     def _read_through(self, start: int, stop: int) -> AnyArray:
