@@ -1,1 +1,1 @@
-"""Placeholder."""
+"""The programs behind the commands ``fuel-convert``, ``fuel-download`` and ``fuel-info``."""

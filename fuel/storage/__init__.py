@@ -1,1 +1,1 @@
-"""Placeholder."""
+"""What HDF5 files hold, and how it is read and written."""
