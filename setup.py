@@ -6,11 +6,12 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 KERNELS = sorted(path.stem for path in Path(__file__).parent.glob('fuel/_kernels/*.pyx'))
+HEADERS = sorted(map(str, Path(__file__).parent.glob('fuel/_kernels/*.h')))
 
 extensions = cythonize([
     Extension(
         f'fuel._kernels.{name}', [f'fuel/_kernels/{name}.pyx'],
-        include_dirs=[numpy.get_include()],
+        include_dirs=[numpy.get_include()], depends=HEADERS,
         define_macros=[('NPY_NO_DEPRECATED_API', 'NPY_1_7_API_VERSION')])
     for name in KERNELS
 ], language_level=3)

@@ -11,8 +11,9 @@ from typing import Any
 __all__ = ['AxisLabelsMismatchError', 'ChecksumError', 'ConfigurationError',
            'ConfigurationFileError', 'ConfigurationUnsetError', 'ConversionError', 'DataFileError',
            'DataFileNotFoundError', 'DataLayoutError', 'DownloadError', 'FuelError',
-           'ImageDecodingError', 'MissingInputFiles', 'NeedURLPrefix', 'StateError',
-           'SupersededIteratorError', 'TooManyFailuresError']
+           'ImageDecodingError', 'MissingInputFiles', 'NeedURLPrefix', 'ServerError',
+           'ServerTimeoutError', 'StateError', 'SupersededIteratorError', 'TooManyFailuresError',
+           'WorkerError', 'WorkerLostError', 'WorkerTimeoutError']
 
 
 class FuelError(Exception):
@@ -123,6 +124,35 @@ class ConversionError(FuelError, ValueError):
     """A raw file does not have the form that its converter expects."""
 
 
+class ServerError(FuelError, RuntimeError):
+    """A server could not give a step, or cannot be spoken with.
+
+    Parameters
+    ----------
+    message : str
+        What went wrong, and where.
+    original : str, optional
+        The name of the class of the error in the server; kept as the attribute `original`.
+    """
+
+    def __init__(self, message: str, original: str = '') -> None:
+        super().__init__(message)
+        self.original = original
+
+
+class ServerTimeoutError(FuelError, TimeoutError):
+    """A server was not found, or gave nothing, within the time that it was given.
+
+    Parameters
+    ----------
+    message : str
+        Which server, and what is known of it.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+
 class StateError(FuelError, ValueError):
     """A saved state does not belong to the object it is loaded into, or cannot be read."""
 
@@ -137,3 +167,36 @@ class SupersededIteratorError(FuelError, RuntimeError):
 
 class TooManyFailuresError(FuelError, RuntimeError):
     """More examples of an epoch were bad than the ceiling allows."""
+
+
+class WorkerError(FuelError, RuntimeError):
+    """An error in a worker process that cannot travel to the parent itself.
+
+    Parameters
+    ----------
+    message : str
+        What was raised, and its text.
+    original : str, optional
+        The name of the class of the error; kept as the attribute `original`.
+    """
+
+    def __init__(self, message: str, original: str = '') -> None:
+        super().__init__(message)
+        self.original = original
+
+
+class WorkerLostError(FuelError, RuntimeError):
+    """A worker process has ended while it was needed: it was killed, crashed, or left."""
+
+
+class WorkerTimeoutError(FuelError, TimeoutError):
+    """A worker process did not give its data in time.
+
+    Parameters
+    ----------
+    message : str
+        Which worker, what it was to do, and where it stands.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)

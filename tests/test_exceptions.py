@@ -24,6 +24,8 @@ BUILT_IN = {
     'DataFileNotFoundError': FileNotFoundError, 'DataLayoutError': ValueError,
     'DownloadError': OSError, 'FuelError': Exception, 'MissingInputFiles': FileNotFoundError,
     'NeedURLPrefix': ValueError, 'StateError': ValueError, 'SupersededIteratorError': RuntimeError,
+    'WorkerError': RuntimeError, 'WorkerLostError': RuntimeError,
+    'WorkerTimeoutError': TimeoutError,
 }
 MESSAGE = 'expected 3 sources; got 2'
 

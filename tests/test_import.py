@@ -79,5 +79,7 @@ def test_the_version_and_the_public_names():
     import fuel
     from fuel.version import __version__
     assert fuel.__version__ == __version__
-    assert sorted(fuel.__all__) == ['__version__', 'config']
+    assert sorted(fuel.__all__) == ['__version__', 'config', 'get_worker_info']
+    assert fuel.get_worker_info() is None
+    assert not hasattr(fuel, 'something_else')
     assert all(part.isdigit() for part in __version__.split('.')[:2])

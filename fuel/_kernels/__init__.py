@@ -12,10 +12,11 @@ from fuel._kernels.reference.examples import ExampleError, check_ranges
 from fuel._kernels.reference.heap import DamagedHeapError
 from fuel._types import AnyArray
 
-__all__ = ['BACKEND', 'BlockTable', 'DamagedHeapError', 'ExampleError', 'block_arrays',
-           'check_ranges', 'chunk_index', 'copy_whole', 'decode_chunks', 'first_outside_range',
-           'gather_rows', 'heap_arrays', 'pad_rows', 'permuted', 'range_arrays', 'resize_window',
-           'scale_cast', 'sliding_windows', 'window_batch_bchw']
+__all__ = ['BACKEND', 'Arena', 'BlockTable', 'DamagedHeapError', 'ExampleError', 'block_arrays',
+           'check_ranges', 'chunk_index', 'copy_whole', 'decode_chunks', 'end_with',
+           'first_outside_range', 'gather_rows', 'heap_arrays', 'map_shared', 'pad_rows',
+           'permuted', 'range_arrays', 'resize_window', 'scale_cast', 'sliding_windows',
+           'window_batch_bchw']
 
 
 def _is_built() -> bool:
@@ -59,3 +60,6 @@ block_arrays: Callable[..., tuple[AnyArray, AnyArray | None]] = _kernel(
     'examples', 'block_arrays')
 decode_chunks: Callable[..., tuple[int, int, str, int, int] | None] = _kernel(
     'decode', 'decode_chunks')
+Arena: Callable[..., Any] = _kernel('arena', 'Arena')
+map_shared: Callable[[int, int], Any] = _kernel('arena', 'map_shared')
+end_with: Callable[[int, int, float], None] = _kernel('lifeline', 'end_with')

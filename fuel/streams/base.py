@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from fuel import rng as random_state
 from fuel import state as saved
@@ -38,6 +38,9 @@ class AbstractDataStream(ABC):
     num_batches : int or None
         How many batches an epoch has, where that is known.
     """
+
+    #: Whether several threads may draw from one epoch iterator, and each gets data of its own.
+    thread_safe: ClassVar[bool] = False
 
     iteration_scheme: IterationScheme | None = None
     epoch_cursor: EpochCursor | None = None
@@ -180,6 +183,17 @@ class AbstractDataStream(ABC):
         """
         while True:
             yield self.get_epoch_iterator(as_dict=as_dict)
+
+    def spread_obstacle(self) -> str | None:
+        """Say why the steps of this stream cannot be computed one by one by others.
+
+        Returns
+        -------
+        str or None
+            A sentence without its full stop; `None` where they can: where the data of a step
+            depend on its request, epoch and number, and on no other step.
+        """
+        return f'{type(self).__name__} makes its data itself, and may keep anything'
 
     # Where it stands.
 

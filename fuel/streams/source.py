@@ -10,19 +10,23 @@ from fuel._derived import derived
 from fuel._types import AxisLabels, Batch, Request, State
 from fuel.exceptions import StateError
 from fuel.iterator import DataIterator, EpochCursor, by_source
-from fuel.schemes.base import IterationScheme
+from fuel.schemes.base import BatchSizeScheme, IterationScheme
 from fuel.schemes.requests import NoRequests, RequestIterator
 from fuel.streams.base import AbstractDataStream
 from fuel.streams.blocks import EXAMPLES, ROOM, bytes_of, rows_of
+from fuel.streams.spreading import spread
 
-__all__ = ['OUTSIDE_FAULTS', 'DataStream', 'SourceIterator']
+__all__ = ['OUTSIDE_FAULTS', 'DataStream', 'SourceIterator', 'takes_index_arrays']
 
 #: Errors that say nothing about the data themselves.
 OUTSIDE_FAULTS = (FileNotFoundError, PermissionError, ConnectionError, TimeoutError, MemoryError)
 
 
-def _takes_index_arrays(dataset: Any) -> bool:
-    """Tell whether whoever defines the `get_data` of a data set said that it takes arrays."""
+def takes_index_arrays(dataset: Any) -> bool:
+    """Tell whether a data set may be given slices and integer arrays for lists of indices.
+
+    It may if whoever defines the `get_data` of a data set said that it takes arrays.
+    """
     if 'get_data' in getattr(dataset, '__dict__', ()):
         return False
     owner = next((base for base in type(dataset).__mro__ if 'get_data' in base.__dict__), object)
@@ -38,7 +42,7 @@ class SourceIterator(DataIterator):
         dataset = data_stream.dataset
         # A subclass that overrides get_data is asked through it, and given plain requests.
         self._direct = type(data_stream).get_data is DataStream.get_data
-        self._compact = self._direct and _takes_index_arrays(dataset)
+        self._compact = self._direct and takes_index_arrays(dataset)
         cursor.is_rewindable = (self._direct and cursor.data_state is None
                                 and not isinstance(cursor.requests, NoRequests))
         # The step whose data could not be reached the last time.
@@ -309,7 +313,7 @@ class DataStream(AbstractDataStream):
             self._open_epoch()
         cursor = self._next_cursor()
         cursor.data_state = self.data_state
-        return SourceIterator(self, as_dict, cursor)
+        return spread(self, SourceIterator(self, as_dict, cursor))
 
     def _open_epoch(self) -> None:
         """Get the state of the data set for a new epoch."""
@@ -326,6 +330,23 @@ class DataStream(AbstractDataStream):
                 self.dataset.close(None)
         else:
             self.next_epoch()
+
+    def spread_obstacle(self) -> str | None:
+        """Say why the steps of this stream cannot be computed one by one by others."""
+        dataset, scheme = self.dataset, self.iteration_scheme
+        name = type(dataset).__name__
+        if scheme is None:
+            return (f'{name} gives its examples one after another: nobody can ask it for those of '
+                    'one step')
+        if isinstance(scheme, BatchSizeScheme):
+            return (f'{type(scheme).__name__} asks for the next examples of {name}, and does not '
+                    'say which ones')
+        if self.data_state is not None:
+            return (f'{name} keeps a state from step to step (its open() returns a '
+                    f'{type(self.data_state).__name__})')
+        if type(self).get_epoch_iterator is not DataStream.get_epoch_iterator:
+            return f'{type(self).__name__} overrides get_epoch_iterator'
+        return None
 
     # Where it stands.
 

@@ -40,9 +40,9 @@ def assert_same(actual: Any, expected: Any, where: str = 'data') -> None:
         if expected.dtype == object:
             for place in numpy.ndindex(expected.shape):
                 assert_same(actual[place], expected[place], f'{where}[{place}]')
-        else:
-            ensure(actual.tobytes() == expected.tobytes(),
-                   f'{where}: values differ: {actual!r} and {expected!r}')
+        elif actual.tobytes() != expected.tobytes():
+            # To print arrays takes far longer than to compare them.
+            raise AssertionError(f'{where}: values differ: {actual!r} and {expected!r}')
     elif isinstance(expected, Mapping):
         ensure(list(actual) == list(expected),
                f'{where}: expected the keys {list(expected)}; got {list(actual)}')

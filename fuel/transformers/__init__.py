@@ -1,6 +1,7 @@
 """Transformers: streams that wrap a stream and change what comes out of it."""
 from fuel.transformers.agnostic import AgnosticTransformer
 from fuel.transformers.arrays import Cast, Flatten, ForceFloatX, ScaleAndShift
+from fuel.transformers.background import MultiProcessing, MultiThreading
 from fuel.transformers.base import Transformer
 from fuel.transformers.batching import Batch, Unpack
 from fuel.transformers.caching import Cache
@@ -20,7 +21,8 @@ from fuel.transformers.tolerant import Tolerant
 
 __all__ = ['AgnosticSourcewiseTransformer', 'AgnosticTransformer', 'Batch', 'Cache', 'Cast',
            'ExpectsAxisLabels', 'Filter', 'FilterSources', 'Flatten', 'ForceFloatX',
-           'Groups', 'LengthBuckets', 'Mapping', 'Merge', 'Normalize', 'OneHot', 'Padding',
+           'Groups', 'LengthBuckets', 'Mapping', 'Merge', 'MultiProcessing', 'MultiThreading',
+           'Normalize', 'OneHot', 'Padding',
            'RegroupingTransformer', 'Rename',
            'Repeat', 'ScaleAndShift', 'ShuffleBuffer', 'Skip', 'SortMapping', 'SourceMapping',
            'SourcewiseTransformer', 'Take', 'Tolerant', 'Transformer', 'Unpack']

@@ -4,9 +4,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from numpy.random import Generator
-
-from fuel import rng
 from fuel import state as saved
 from fuel._derived import derived
 from fuel._types import Batch, Request, State
@@ -14,14 +11,16 @@ from fuel.config_parser import config
 from fuel.exceptions import StateError
 from fuel.iterator import DataIterator, EndedIterator, EpochCursor
 from fuel.streams.base import AbstractDataStream
+from fuel.streams.spreading import spread
 from fuel.transformers.iterating import TransformerIterator, started_child
+from fuel.transformers.randomness import KeyedRandomness
 
 __all__ = ['Transformer']
 
 _USUAL_SEED = 1
 
 
-class Transformer(AbstractDataStream):
+class Transformer(KeyedRandomness, AbstractDataStream):
     """A stream that wraps another one and changes what comes out of it.
 
     Subclasses define `transform_example`, `transform_batch` or both. Those that need more than
@@ -50,7 +49,6 @@ class Transformer(AbstractDataStream):
     #: The sources in the epoch under way, found out once for all its steps.
     known_sources: tuple[str, ...] | None = None
     child_epoch_iterator: Any = None
-    _seed: int | None = None
 
     def __init__(self, data_stream: Any, produces_examples: bool | None = None,
                  **kwargs: Any) -> None:
@@ -161,7 +159,25 @@ class Transformer(AbstractDataStream):
             return super().get_epoch_iterator(as_dict=as_dict)
         cursor = child.cursor if isinstance(child, DataIterator) else self._next_cursor()
         self._loaded_state = None
-        return TransformerIterator(self, child, as_dict, cursor)
+        return spread(self, TransformerIterator(self, child, as_dict, cursor))
+
+    def spread_obstacle(self) -> str | None:
+        """Say why the steps of this stream cannot be computed one by one by others."""
+        name = type(self).__name__
+        if type(self).get_epoch_iterator is not Transformer.get_epoch_iterator:
+            return f'{name} overrides get_epoch_iterator, so it may look at more than one step'
+        if not self._maps_steps():
+            return f'{name} looks at more than one step of the stream that it wraps'
+        try:
+            keeps_state = self.keeps_state()
+        except StateError:  # there is one, and it cannot be told
+            keeps_state = True
+        if keeps_state:
+            return (f'{name} goes on with its random generator from step to step (rng=...); '
+                    'without one it draws the same numbers whoever computes a step'
+                    if getattr(self, 'rng', None) is not None else
+                    f'{name} keeps something from step to step (its _state is not empty)')
+        return None
 
     def _start_child(self) -> Iterator[Any]:
         """Return an iterator over the wrapped stream, for a new epoch or one that is taken up."""
@@ -238,50 +254,6 @@ class Transformer(AbstractDataStream):
         """Change a batch: a tuple with one item for every source."""
         raise NotImplementedError(f'{type(self).__name__} does not transform batches; it does '
                                   'not define transform_batch')
-
-    # Random numbers.
-
-    @property
-    def seed(self) -> int:
-        """What `generator` starts from."""
-        return int(config.default_seed) if self._seed is None else self._seed
-
-    @seed.setter
-    def seed(self, seed: int) -> None:
-        self._seed = seed
-
-    def generator(self) -> Generator:
-        """Return the random generator of the step that is being transformed.
-
-        Its numbers depend on the seed, this transformer, the epoch and the step, and on nothing
-        else: not on what was drawn before, nor on which process computes the step. To be called
-        from `transform_example`, `transform_batch` and the like, or from `get_data` where it is
-        overridden; each call starts anew.
-
-        Returns
-        -------
-        numpy.random.Generator
-        """
-        position = self._running_position()
-        if position is None or not position.step:
-            raise RuntimeError('generator() belongs to a step of an epoch iterator; it was called '
-                               'outside of one')
-        return rng.generator(self.seed, position.epoch, position.step - 1,
-                             rng.key_of(self._random_name()))
-
-    def _running_position(self) -> rng.Position | None:
-        """Return where the step stands that this thread computes."""
-        return rng.position_in(self)
-
-    def _random_name(self) -> str:
-        """Tell this transformer from others of its class in the chain below."""
-        name = type(self).__qualname__
-        below = 0
-        stream = self.data_stream
-        while isinstance(stream, Transformer):
-            below += type(stream).__qualname__ == name
-            stream = stream.data_stream
-        return f'{name}:{below}'
 
     # Where it stands.
 

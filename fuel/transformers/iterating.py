@@ -8,6 +8,7 @@ from fuel import rng
 from fuel import state as saved
 from fuel._types import Batch, State
 from fuel.iterator import DataIterator, EndedIterator, EpochCursor, by_source, starts
+from fuel.streams.changes import none_error
 from fuel.streams.source import SourceIterator
 
 __all__ = ['Change', 'TransformerIterator', 'started_child']
@@ -195,16 +196,10 @@ class TransformerIterator(DataIterator):
         error : BaseException, optional
             What it raised.
         """
-        place = len(changes) if failed is None else changes.index(failed)
-        if not place or isinstance(error, StopIteration):
-            return
-        function: Any = changes[place - 1]
-        owner = getattr(function, '__self__', None)
-        name = getattr(function, '__name__', repr(function))
-        raise ValueError(
-            f'{name if owner is None else f"{type(owner).__name__}.{name}"} returned None for step '
-            f'{self.step - 1} of epoch {self.epoch}; it should return a tuple with one item for '
-            'every source. Has it no return statement?') from error
+        problem = (None if isinstance(error, StopIteration) else
+                   none_error(changes, failed, self.epoch, self.step - 1))
+        if problem is not None:
+            raise problem from error
 
     def take_into(self, taken: list[Any], count: int) -> None:
         """Take several steps at once; see `DataIterator.take_into`."""

@@ -1,0 +1,1 @@
+"""How the work of a stream is run: in this process, by threads, or by worker processes."""
