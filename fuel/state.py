@@ -8,9 +8,11 @@ from typing import Any
 from fuel._types import JSON, State
 from fuel.exceptions import StateError
 
-__all__ = ['VERSION', 'checked', 'finished', 'new_state']
+__all__ = ['IN_ANY_ORDER', 'VERSION', 'checked', 'finished', 'new_state']
 
 VERSION = 1
+#: Stands for the class in states of engines that give data in any order.
+IN_ANY_ORDER = 'InAnyOrder'
 
 
 def new_state(owner: object, **entries: JSON) -> State:
@@ -42,6 +44,10 @@ def checked(owner: object, state: Any, entries: Iterable[str] = ()) -> State:
     if not isinstance(state['version'], int) or not 1 <= state['version'] <= VERSION:
         raise StateError(f'expected a state of version {VERSION} or earlier for {name}; got '
                          f'version {state["version"]!r}. A later release of the library wrote it?')
+    if state['class'] == IN_ANY_ORDER != name:
+        raise StateError(f'expected the state of a {name}; got one that was saved in the middle of '
+                         'an epoch whose data were handed out in any order (in_order=False); load '
+                         'it into a MultiProcessing or MultiThreading around the stream')
     if state['class'] != name:
         raise StateError(f'expected the state of a {name}; got that of a {state["class"]}. Build '
                          'the same chain of streams as the one that was saved.')

@@ -9,6 +9,7 @@ import select
 from collections.abc import Iterator
 from contextlib import suppress
 
+from fuel.engine.channel import BRISK, spun
 from fuel.engine.launch import Launcher, held_back, kill, wait_for_end
 from fuel.engine.members import Member
 from fuel.engine.parcels import Inbox
@@ -36,6 +37,8 @@ class Crew:
         self.members: list[Member] = []
         self.size = 0
         self.is_closed = False
+        # Whether the latest tasks were short.
+        self._is_brisk = False
         self._num_workers = num_workers
         self._cores = cores
         self._region_bytes = region_bytes
@@ -101,12 +104,16 @@ class Crew:
             raise WorkerLostError('all workers have ended; nothing is left to wait for')
         if unsure:
             timeout = _LOOK if timeout is None else min(timeout, _LOOK)
-        ready = poll.poll(None if timeout is None else timeout * 1000)
+        ready = spun(poll) if self._is_brisk else []
+        if not ready:
+            ready = poll.poll(None if timeout is None else timeout * 1000)
         if self.is_closed:  # by another thread
             return []
         events: list[Finished | Lost] = []
         for member in unsure.union(living[number] for number, _ in ready):
             events += member.collect()
+        for event in events:
+            self._is_brisk = isinstance(event, Finished) and event.seconds < BRISK
         return events
 
     def forget(self) -> None:

@@ -28,6 +28,8 @@ class Limits:
         How many bytes of data, but for one task at a time.
     in_order : bool
         Whether data are handed out in the order of their steps.
+    window : int
+        Bytes, beyond which there are two tasks for each worker only; 0 for no such bound.
     """
 
     workers: int
@@ -35,11 +37,12 @@ class Limits:
     steps: int
     nbytes: int
     in_order: bool = True
+    window: int = 0
 
     @property
     def steps_together(self) -> int:
         """How many steps may be put into one task, at most."""
-        return max(1, min(self.steps // self.tasks, _MOST_STEPS))
+        return max(1, min(self.steps // (2 * self.workers), _MOST_STEPS))
 
 
 class Ahead:
@@ -57,6 +60,8 @@ class Ahead:
         self._largest = 0
         #: How many steps to put into the next task.
         self.steps_per_task = 1
+        #: How many tasks may be under way.
+        self.tasks = limits.tasks
         #: How many tasks to send at a time. Sending costs more than to do a short one.
         self.burst = 1
 
@@ -69,11 +74,13 @@ class Ahead:
             How many are under way or wait to be handed out.
         """
         limits = self._limits
+        if tasks >= self.tasks:
+            return False
         if not self._largest:
             # It is not known yet how large they are.
             return tasks < min(limits.workers, limits.tasks, limits.steps)
-        return not tasks or (tasks < limits.tasks and steps < limits.steps
-                and (tasks + 1) * self._largest <= limits.nbytes)
+        return not tasks or (steps < limits.steps
+                             and (tasks + 1) * self._largest <= limits.nbytes)
 
     def arrived(self, seconds: float, nbytes: int, steps: int) -> None:
         """Learn from a task that was done.
@@ -93,4 +100,8 @@ class Ahead:
                       _MOST_BYTES * steps // max(nbytes, 1),
                       self._limits.steps_together)
         self.steps_per_task = max(1, min(2 * self.steps_per_task, fitting))
-        self.burst = max(1, self._limits.tasks // 2) if seconds < _SHORT else 1
+        limits = self._limits
+        if limits.window:
+            self.tasks = min(limits.tasks, max(2 * limits.workers,
+                                               limits.window // self._largest))
+        self.burst = max(1, self.tasks // 2) if seconds < _SHORT else 1

@@ -82,15 +82,15 @@ class Member:
             undo.pop_all()
 
     def submit(self, number: int, body: bytes) -> None:
-        """Send a task, and with it what is not needed any more of earlier ones."""
+        """Have a task sent, and with it what is not needed any more of earlier ones."""
         self.tell_released()
-        self.channel.send(Kind.RUN, number, body)
+        self.channel.queue(Kind.RUN, number, body)
 
     def tell_released(self) -> None:
         """Give the worker back the memory that nobody uses any more."""
         released = self.inbox.released()
         if released:
-            self.channel.send(Kind.RELEASE, 0, packed_numbers(released))
+            self.channel.queue(Kind.RELEASE, 0, packed_numbers(released))
 
     def collect(self) -> list[Finished | Lost]:
         """Return what has happened since the last time, without waiting for anything."""

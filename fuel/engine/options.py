@@ -18,6 +18,10 @@ __all__ = ['Options', 'new_engine', 'process_pool', 'thread_pool']
 _HAND_OUT = ('copy', 'borrow')
 # Address space, not memory: pages are taken as they are touched.
 _ROOM = 8
+# Where nothing else is asked for: tasks for each worker, and bytes that still lie in the caches of
+# a processor when they are handed out.
+_MOST_AHEAD = 12
+_WINDOW = 24 << 20
 
 
 @dataclass(frozen=True)
@@ -76,10 +80,10 @@ class Options:
     def limits(self) -> Limits:
         """Return how far workers may run ahead."""
         factor = self.prefetch_factor
-        tasks = (max(4, 2 * self.num_workers) if factor is None
-                 else factor * max(1, self.num_workers))
-        return Limits(max(1, self.num_workers), min(tasks, self.max_store), self.max_store,
-                      self.max_bytes, self.in_order)
+        workers = max(1, self.num_workers)
+        tasks = workers * (_MOST_AHEAD if factor is None else factor)
+        return Limits(workers, min(tasks, self.max_store), self.max_store, self.max_bytes,
+                      self.in_order, _WINDOW if factor is None else 0)
 
 
 def new_engine(options: Options, make_pool: Callable[[Any, int], Pool]) -> Engine:

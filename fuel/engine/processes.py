@@ -100,7 +100,7 @@ class ProcessPool:
     def submit(self, worker: int, number: int, body: Any) -> None:
         """Give a task to a worker, which does its tasks in the order in which it got them.
 
-        It never blocks: what does not go through at once is sent in `wait`.
+        It never blocks. The task is sent by `flush` or `wait`.
 
         Parameters
         ----------

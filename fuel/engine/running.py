@@ -5,6 +5,8 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy
+
 from fuel import rng
 from fuel._types import Batch, Request
 from fuel.engine.plan import chain_of
@@ -55,8 +57,18 @@ class Steps:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # What can be told from the other is not sent.
-        requests = None if self.together is not None else self.requests
-        return Steps, (self.epoch, self.step, requests, self.together)
+        requests: Any = None if self.together is not None else self.requests
+        together = self.together
+        # numpy's own pickles take several times as long as to do what is asked for.
+        if isinstance(together, numpy.ndarray):
+            return _compact_steps, (self.epoch, self.step, together.dtype.str, together.tobytes(),
+                                    True)
+        if requests is not None and len(requests) == 1 and (
+                isinstance(requests[0], numpy.ndarray) and requests[0].ndim == 1):
+            indices = requests[0]
+            return _compact_steps, (self.epoch, self.step, indices.dtype.str, indices.tobytes(),
+                                    False)
+        return Steps, (self.epoch, self.step, requests, together)
 
     def single(self) -> Sequence[Request]:
         """Return one request for each step."""
@@ -65,6 +77,11 @@ class Steps:
             self.requests = (range(together.start, together.stop) if isinstance(together, slice)
                              else together if isinstance(together, list) else together.tolist())
         return self.requests
+
+
+def _compact_steps(epoch: int, step: int, dtype: str, content: bytes, together: bool) -> Steps:
+    indices: Any = numpy.frombuffer(content, dtype)
+    return Steps(epoch, step, None, indices) if together else Steps(epoch, step, [indices])
 
 
 class _Position:

@@ -228,7 +228,7 @@ class SpreadIterator(DataIterator):
         if self._ahead is None:
             self._ahead = Ahead(session.limits)
         ahead = self._ahead
-        if tasks and len(tasks) > session.limits.tasks - ahead.burst and tasks[0].is_pending:
+        if tasks and len(tasks) > ahead.tasks - ahead.burst and tasks[0].is_pending:
             return
         desk.look()
         for place, task in enumerate(tasks):

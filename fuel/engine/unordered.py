@@ -7,11 +7,9 @@ from typing import Any
 from fuel._types import State
 from fuel.engine.ahead import AheadRequests
 from fuel.exceptions import StateError
-from fuel.state import VERSION
+from fuel.state import IN_ANY_ORDER, VERSION
 
 __all__ = ['given_of', 'ordered_part', 'state_in_any_order']
-
-_NAME = 'InAnyOrder'
 
 
 def ordered_part(inner: State, given: Iterable[int]) -> State:
@@ -27,7 +25,7 @@ def ordered_part(inner: State, given: Iterable[int]) -> State:
     numbers = sorted(given)
     if not numbers:
         return inner
-    return {'version': VERSION, 'class': _NAME, 'given': numbers, 'data_stream': inner}
+    return {'version': VERSION, 'class': IN_ANY_ORDER, 'given': numbers, 'data_stream': inner}
 
 
 def given_of(state: Any) -> tuple[tuple[int, ...], Any]:
@@ -38,7 +36,7 @@ def given_of(state: Any) -> tuple[tuple[int, ...], Any]:
     StateError
         It was written by a later version of the library, or is not whole.
     """
-    if not isinstance(state, dict) or state.get('class') != _NAME:
+    if not isinstance(state, dict) or state.get('class') != IN_ANY_ORDER:
         return (), state
     if state.get('version') != VERSION or not {'given', 'data_stream'} <= state.keys():
         raise StateError(f'expected the state of an engine, of version {VERSION}; got {state!r}')

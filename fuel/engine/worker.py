@@ -19,7 +19,7 @@ import numpy.random
 from fuel._kernels import end_with
 from fuel.config_parser import config
 from fuel.engine import info, launch
-from fuel.engine.channel import DONE, Kind, Link, Message, numbers_of
+from fuel.engine.channel import BRISK, DONE, Kind, Link, Message, numbers_of
 from fuel.engine.faults import pack_error
 from fuel.engine.launch import Station
 from fuel.engine.parcels import Outbox
@@ -125,6 +125,8 @@ class _Worker:
         self._tasks: deque[Message] = deque()
         self._setup: Message | None = None
         self._runner: Any = None
+        # Whether the latest task was short.
+        self._is_brisk = False
         # Why no task can be done.
         self._failure: bytes | None = None
 
@@ -171,7 +173,7 @@ class _Worker:
 
     def _take(self, wait: bool) -> bool:
         """Read what has arrived; return whether the parent is still there."""
-        messages = self._link.receive(wait)
+        messages = self._link.receive(wait, self._is_brisk)
         for message in messages or ():
             if message.kind == Kind.RUN:
                 self._tasks.append(message)
@@ -193,6 +195,7 @@ class _Worker:
             except BaseException as problem:
                 result = Result([], problem)
             seconds = time.perf_counter() - start
+            self._is_brisk = seconds < BRISK
         try:
             description = self._outbox.pack(result.steps)
             extra = b'' if result.extra is None else dumps(result.extra)

@@ -38,7 +38,7 @@ class MultiProcessing(EngineTransformer):
         How many processes; 0 to do everything in this one. By default 1.
     prefetch_factor : int, optional
         How many tasks, a batch each or several examples, each worker is ahead of the program. By
-        default 2, and 4 for a single worker.
+        default as many as have 24 MiB together, from 2 to 12 for each worker.
     persistent_workers : bool, optional
         Keep the workers from epoch to epoch. By default they end with the epoch.
     worker_init_fn : callable, optional

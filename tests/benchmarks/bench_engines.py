@@ -91,13 +91,17 @@ class Bench:
                                              persistent_workers=True)
                     engines[how] = stack.enter_context(contextlib.closing(stream))
             loaders = peers.loaders_of_rows(arrays) if peers.torch() else {}
-            floor, seconds = [], {key: [] for key in (*engines, *loaders)}
+            ring = peers.Ring(arrays)
+            floor, seconds = [], {key: [] for key in ('ring', *engines, *loaders)}
             for _ in range(ROUNDS):
                 floor.append(copies.seconds())
+                seconds['ring'].append(of_a_batch(ring, count, read))
                 for how, stream in engines.items():
                     seconds[how].append(of_a_batch(stream.get_epoch_iterator(), count, read))
                 for how, loader in loaders.items():
                     seconds[how].append(of_a_batch(loader, count, read_tensor))
+        self.report(f'{name}, a bare ring of blocks between two processes / memcpy',
+                    ratios(floor, seconds['ring']))
         for how, must in musts.items():
             if how in engines:
                 self.report(f'{name}, {how} / memcpy (must {must})', ratios(floor, seconds[how]))

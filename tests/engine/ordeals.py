@@ -197,7 +197,9 @@ def survive_epochs(count, make, seed=0, report=None):
                     break
             else:
                 assert next(expected, None) is None
+            # What was given last may lie in shared memory.
             del iterator
+            data = None
             if epoch in (count // 5, count - 1):
                 marks.append((held_now(), sum(map(memory, [os.getpid(), *descendants()]))))
             if report is not None and epoch % 50 == 0:

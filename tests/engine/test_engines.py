@@ -165,7 +165,7 @@ def test_any_order_gives_each_step_once_and_goes_on_exactly():
             range(20))
         assert len(drawn(other)[0]) == 20
         other.close()
-    with pytest.raises(StateError, match='InAnyOrder'):
+    with pytest.raises(StateError, match='in_order=False'):
         SourceMapping(numbers(20, 1), slow).load_state_dict(state)
 
 

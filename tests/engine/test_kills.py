@@ -6,7 +6,7 @@ from tests.engine.watching import nothing_left
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize(('num_workers', 'count'), [(3, 60), (1, 12)])
+@pytest.mark.parametrize(('num_workers', 'count'), [(3, 40), (1, 12)])
 def test_nothing_is_lost_and_nothing_comes_twice(num_workers, count):
     survive_kills(1, num_workers=num_workers)
     with nothing_left():

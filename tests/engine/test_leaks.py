@@ -279,7 +279,12 @@ def test_one_traceback_after_an_interrupt_from_the_terminal(settings, at, tmp_pa
     text = started(SETTINGS[settings]) + (WAITING if at == 'long' else 'sys.stdin.readline()')
     word = 'ready\n'
     if at == 'start':
-        text = text.replace('stream = Multi', "print('starting', flush=True)\nstream = Multi")
+        # Once before, so that it is not the import of modules that is interrupted.
+        text = text.replace('stream = Multi', '''
+with MultiProcessing(stream, num_workers=2, %s) as once:
+    next(once.get_epoch_iterator())
+print('starting', flush=True)
+stream = Multi''' % f'**{SETTINGS[settings]}')
         text += '\nthreading.Event().wait()\n'
         word = 'starting\n'
     if sys.version_info >= (3, 12) and settings == 'forked':
