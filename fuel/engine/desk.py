@@ -29,7 +29,7 @@ _FAILURES = 2
 class Pool(Protocol):
     """Workers, of whichever kind."""
 
-    def submit(self, worker: int, number: int, body: Any) -> None:
+    def queue(self, worker: int, number: int, body: Any) -> None:
         """Give a task to a worker. It may get it with the next call of `flush` or `wait` only."""
 
     def flush(self) -> None:
@@ -187,7 +187,7 @@ class Desk:
             self._tasks[number] = task
             self._queues[worker].append(number)
             try:
-                pool.submit(worker, number, task.body)
+                pool.queue(worker, number, task.body)
             except BaseException:
                 # What cannot be sent was not sent.
                 self.forget(task)

@@ -81,7 +81,7 @@ class Member:
                             shipment, self._stacks, parent, cores), self.channel)
             undo.pop_all()
 
-    def submit(self, number: int, body: bytes) -> None:
+    def queue(self, number: int, body: bytes) -> None:
         """Have a task sent, and with it what is not needed any more of earlier ones."""
         self.tell_released()
         self.channel.queue(Kind.RUN, number, body)

@@ -100,7 +100,14 @@ class ProcessPool:
     def submit(self, worker: int, number: int, body: Any) -> None:
         """Give a task to a worker, which does its tasks in the order in which it got them.
 
-        It never blocks. The task is sent by `flush` or `wait`.
+        It never blocks: what does not go through at once is sent in `wait`. The parameters are
+        those of `queue`.
+        """
+        self.queue(worker, number, body)
+        self._usable().members[worker].channel.flush()
+
+    def queue(self, worker: int, number: int, body: Any) -> None:
+        """Give a task to a worker, to be sent by `flush` or `wait` together with others.
 
         Parameters
         ----------
@@ -120,7 +127,7 @@ class ProcessPool:
         if member.is_gone:
             raise WorkerLostError(f'worker {worker} (process {member.process.pid}) has ended; it '
                                   'takes no tasks')
-        member.submit(number, dumps(body))
+        member.queue(number, dumps(body))
 
     def flush(self) -> None:
         """Send what does not wait for the other side."""

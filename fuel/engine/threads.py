@@ -84,6 +84,8 @@ class ThreadPool:
         """Give a task to a thread."""
         self._queues[worker].put((number, body))
 
+    queue = submit
+
     def flush(self) -> None:
         """Do nothing: threads have at once what they are given."""
 
