@@ -50,6 +50,7 @@ class AheadRequests(RequestIterator):
         inner = copy.copy(self.inner)
         self._drop()
         count = len(self._drawn)
+        inner.skip(max(0, self.first_missing + count - inner.position))
         if count and not inner.rewind(count):
             return _restored, (inner, self.first_missing, self.beyond, self._drawn)
         return (_restored, (inner, self.first_missing, self.beyond, [])) if self.beyond else (
@@ -58,7 +59,7 @@ class AheadRequests(RequestIterator):
     @property
     def next_step(self) -> int:
         """The number of the step whose request is drawn next."""
-        return self._first_drawn + len(self._drawn)
+        return max(self.first_missing, self._first_drawn + len(self._drawn))
 
     def _drop(self) -> None:
         """Let go of the requests whose data were handed out."""
@@ -71,7 +72,10 @@ class AheadRequests(RequestIterator):
         """Put back what was drawn, but not kept, for Ctrl-C came in between."""
         self._drop()
         excess = self.inner.position - self.next_step
-        if excess > 0 and not self.inner.rewind(excess):
+        if excess < 0:
+            # Later steps were handed out before they were drawn here.
+            self.inner.skip(-excess)
+        elif excess > 0 and not self.inner.rewind(excess):
             self.inner.take_back()
 
     def draw(self, *, compact: bool) -> Request:

@@ -295,9 +295,11 @@ class Desk:
         what = culprit.what if culprit is not None else 'none of the steps that are wanted'
         error = WorkerLostError(
             f'worker {event.worker} (process {event.pid}) {event.reason}'
-            + (f' while it was at {what}' if event.was_ready else '')
+            + (f'. It was at {what}' if event.was_ready else
+               '; what it wrote to standard error may say why')
             + ('' if self._restarts or not event.was_ready else
-               '. Give restart_workers=True for such a worker to be replaced') + event.details)
+               '. Whoever asks for the next step goes on with other workers; with '
+               'restart_workers=True that happens by itself') + event.details)
         if not event.was_ready:
             self._false_starts += 1
             if self._false_starts == _FALSE_STARTS:
@@ -334,7 +336,7 @@ class Desk:
         head = self._tasks.get(queue[0]) if queue else None
         stack = self.pool.stack_of(task.worker)
         error = WorkerTimeoutError(
-            f'worker {task.worker} did not give {task.what} within {self._timeout:g} seconds'
+            f'worker {task.worker} did not give {task.what} within {self._timeout:g} s'
             + ('' if head is task or head is None else f'; it is still at {head.what}')
             + f'. This is where it stands:\n{stack}')
         self._break_down()

@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import functools
+import logging
 import numbers
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +16,8 @@ from fuel.engine.sessions import Engine
 from fuel.engine.threads import ThreadPool
 
 __all__ = ['Options', 'new_engine', 'process_pool', 'thread_pool']
+
+log = logging.getLogger(__name__)
 
 _HAND_OUT = ('copy', 'borrow')
 # Address space, not memory: pages are taken as they are touched.
@@ -58,6 +62,11 @@ class Options:
         if self.hand_out not in _HAND_OUT:
             raise ValueError(f"{self.owner}: expected hand_out to be 'copy' or 'borrow'; got "
                              f'{self.hand_out!r}')
+        cores = (len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity')
+                 else os.cpu_count() or 1)
+        if self.num_workers > max(16, 4 * cores):
+            log.warning('%s: %d workers were asked for, and this process may use %d processors; '
+                        'more workers than that seldom help', self.owner, self.num_workers, cores)
         if self.whole_chain and self.num_workers > 1:
             raise ValueError(f'{self.owner}: a whole chain runs in one worker (whole_chain=True); '
                              f'got num_workers={self.num_workers}')

@@ -57,7 +57,7 @@ def chain_of(stream: Any) -> list[Any]:
 
 
 def make_plan(owner: Any, stream: Any, num_workers: int, *, whole_chain: bool | None,
-              in_order: bool = True) -> Plan:
+              in_order: bool = True, warn: bool = False) -> Plan:
     """Decide how a chain is run.
 
     Parameters
@@ -73,6 +73,8 @@ def make_plan(owner: Any, stream: Any, num_workers: int, *, whole_chain: bool | 
         something in the chain cannot be spread.
     in_order : bool, optional
         Whether results are put in order.
+    warn : bool, optional
+        Whether to log what the program may not expect. Off by default.
 
     Returns
     -------
@@ -111,11 +113,12 @@ def make_plan(owner: Any, stream: Any, num_workers: int, *, whole_chain: bool | 
         raise ValueError(
             f'{name}: in_order=False is for chains of which workers compute all; '
             f'{obstacles[first - 1]}. Put {type(chain[first - 1]).__name__} around {name} '
-            'instead, or keep the order')
-    for other, obstacle in zip(chain[:first], obstacles[:first], strict=True):
-        if getattr(other, 'rng', None) is not None and obstacle:
-            log.warning('%s: %s; it is computed in this process, and so is what wraps it', name,
-                        obstacle)
+            'instead, or leave in_order=False away')
+    for other in chain[:first] if warn else ():
+        if getattr(other, 'rng', None) is not None:
+            log.warning('%s: %s has a random generator of its own (rng=...), so it is computed in '
+                        'this process, and so is what wraps it. Leave rng away, and workers can '
+                        'compute it', name, type(other).__name__)
     return Plan('requests', chain[first], tuple(chain[first:]), tuple(chain[:first]), num_workers,
                 {type(other).__name__: obstacle
                  for other, obstacle in zip(chain[:first], obstacles, strict=False) if obstacle})

@@ -104,7 +104,8 @@ def _help_alone(figures: Figures, worst: Stage) -> str:
         workers = sharing(work, rest, processors)
         gain = total / duration(work, rest, workers, processors)
         if gain >= _GAIN:
-            return f'; MultiProcessing with {_number(workers)} {_times(gain)}'
+            return (f'; MultiProcessing with {_number(workers)} and persistent_workers=True '
+                    f'{_times(gain)}')
         if processors * total <= figures.whole.computing * _GAIN:
             return ('; workers would not help, as there is a single processor' if processors == 1
                     else f'; workers would not help, as the {processors} processors are busy')

@@ -92,7 +92,9 @@ class Report:
                f'{self.rate:.4g} {units} per second')
         yield from (line for line in self._idle if line)
         if self._start.steps:
-            yield f'To start an epoch took {_time(self._start.seconds / self._start.steps)}.'
+            whole = self.seconds + self._start.seconds
+            yield (f'To start an epoch took {_time(self._start.seconds / self._start.steps)}; with '
+                   f'that, {self.steps / whole if whole else 0:.4g} {units} per second.')
         if self._note:
             yield self._note
 

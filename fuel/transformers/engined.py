@@ -98,12 +98,12 @@ class EngineTransformer(Transformer):
         self._given: tuple[int, ...] = ()
         self._engine: Engine | None = None
         # Said at once, if it is wrong.
-        self.plan: Plan = self._make_plan()
+        self.plan: Plan = self._make_plan(warn=True)
 
-    def _make_plan(self) -> Plan:
+    def _make_plan(self, warn: bool = False) -> Plan:
         options = self._options
         return make_plan(self, self.data_stream, options.num_workers,
-                         whole_chain=options.whole_chain, in_order=options.in_order)
+                         whole_chain=options.whole_chain, in_order=options.in_order, warn=warn)
 
     def _pool_maker(self) -> Callable[[Any, int], Pool]:
         """Return what starts workers. It must not know this object."""
@@ -163,8 +163,12 @@ class EngineTransformer(Transformer):
             Workers that are not persistent end with it.
         """
         self._catch_up()
-        given, self._given = self._given, ()
-        session = self.new_session(given)
+        session = self.new_session(self._given)
+        if self._given and (session is None or self.plan.mode != 'requests'):
+            raise StateError(f'{type(self).__name__}: the state was saved in the middle of an '
+                             'epoch whose data were handed out in any order (in_order=False); to '
+                             'go on with it takes at least one worker, and no whole_chain=True')
+        self._given = ()
         child: Any
         if session is not None and self.plan.mode == 'chain':
             child = ChainIterator(self.data_stream, self.data_stream.get_epoch_iterator(), session,

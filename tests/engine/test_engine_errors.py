@@ -128,7 +128,7 @@ def test_a_stuck_thread_is_an_error_that_shows_where_it_is():
     iterator = stream.get_epoch_iterator()
     assert [int(next(iterator)[0][0]) for _ in range(2)] == [0, 1]
     with pytest.raises(WorkerTimeoutError,
-                       match=r'step 2 of epoch 0 \(request \[2\]\) within 0.2') as caught:
+                       match=r'step 2 of epoch 0 \(request \[2\]\) within 0.2 s') as caught:
         next(iterator)
     assert 'wait_for_ever' in str(caught.value)
     # It is not lost.

@@ -169,6 +169,26 @@ def test_any_order_gives_each_step_once_and_goes_on_exactly():
         SourceMapping(numbers(20, 1), slow).load_state_dict(state)
 
 
+@pytest.mark.parametrize('given', [[1], [1, 2, 4], [3, 7, 19], list(range(1, 20))])
+@pytest.mark.parametrize('in_order', [False, True])
+@pytest.mark.parametrize('workers', [0, 1, 2, 3])
+def test_steps_that_were_given_before_their_time_do_not_come_again(workers, in_order, given):
+    stream = numbers(20, 1)
+    stream.get_epoch_iterator()
+    state = {'version': 1, 'class': 'InAnyOrder', 'given': given,
+             'data_stream': stream.state_dict()}
+    with MultiThreading(numbers(20, 1), num_workers=workers, in_order=in_order) as threads:
+        threads.load_state_dict(state)
+        if not workers:
+            with pytest.raises(StateError, match='at least one worker'):
+                threads.get_epoch_iterator()
+            return
+        found = [int(number[0]) for number, in threads.get_epoch_iterator()]
+        assert sorted(found) == [number for number in range(20) if number not in given]
+        assert found == sorted(found) or not in_order
+        assert len(drawn(threads)[0]) == 20
+
+
 def test_a_pair_of_any_order_can_be_pickled():
     stream = MultiThreading(numbers(20, 1), num_workers=2, in_order=False)
     iterator = stream.get_epoch_iterator()

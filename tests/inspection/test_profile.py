@@ -54,14 +54,15 @@ def test_reading_the_data_set_is_the_bottleneck(clock):
     report = profiled(chain(clock, read=8, decode=1), clock, loop=1)
     assert report.bottleneck == (
         'Reading the data set (SlowDataset) is the bottleneck: it takes 80 % of the time; '
-        'MultiProcessing with 4 workers would make it up to 4.0 times as fast.')
+        'MultiProcessing with 4 workers and persistent_workers=True would make it up to 4.0 times '
+        'as fast.')
 
 
 def test_decoding_is_the_bottleneck_and_as_many_workers_as_the_loop_can_use_help(clock):
     report = profiled(chain(clock, read=1, decode=7), clock, loop=4)
     assert report.bottleneck == (
         'Mapping (decode) is the bottleneck: it takes 58 % of the time; MultiProcessing with 2 '
-        'workers would make it up to 3.0 times as fast.')
+        'workers and persistent_workers=True would make it up to 3.0 times as fast.')
 
 
 def test_choosing_the_examples_is_the_bottleneck(clock):
@@ -111,8 +112,8 @@ def test_workers_are_not_proposed_where_processors_are_busy_already(clock, monke
     # A stage that waits for a device can be shared by more workers than there are processors.
     monkeypatch.setattr(time, 'process_time', lambda: 0.)
     report = profile(chain(clock, decode=1), clock=clock, seconds=1e9)
-    assert report.bottleneck.endswith('MultiProcessing with 16 workers would make it up to 16.0 '
-                                      'times as fast.')
+    assert report.bottleneck.endswith('MultiProcessing with 16 workers and persistent_workers=True '
+                                      'would make it up to 16.0 times as fast.')
 
 
 def test_workers_are_not_proposed_for_work_that_is_less_than_handing_over(clock):
@@ -138,7 +139,7 @@ def test_starts_of_epochs_are_told_apart(clock):
     assert report.seconds == 20
     assert report.bottleneck == ('Starting epochs is the bottleneck: it takes 98 % of the time; '
                                  'longer epochs (see Repeat) would help.')
-    assert 'To start an epoch took 100 s.' in str(report)
+    assert 'To start an epoch took 100 s; with that, ' in str(report)
 
 
 def test_a_slow_file_says_what_would_help(clock):
