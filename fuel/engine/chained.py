@@ -46,6 +46,12 @@ class _Part:
         self.error = error
         self.reached = reached
 
+    def rest(self, *, done: bool = False) -> _Part:
+        """Return what comes after it: nothing yet, or nothing any more."""
+        reached = self.reached
+        return _Part(reached.state, [], None, Reached(
+            reached.state, [], reached.problem, done or reached.done, reached.step))
+
 
 class _MoreTask(Task):
     """Steps that only a worker can take that took those before them."""
@@ -93,7 +99,7 @@ class ChainIterator(DataIterator):
 
     def _begin(self, state: State | None) -> None:
         """Stand at the start of a part that the worker has not been asked for."""
-        self._part = _Part(state, [], None, Reached(state, self._problem, done=False))
+        self._part = _Part(state, [], None, Reached(state, [], self._problem, done=False))
         # How much of it was handed out: this tells the position, so that Ctrl-C may come any time.
         self._used = 0
         self._tasks: deque[Task] = deque()
@@ -103,7 +109,6 @@ class ChainIterator(DataIterator):
         self._taken: Task | None = None
         self._lent: Any = None
         self._number = next(_numbers)
-        self._replayed: tuple[_Part, int, State] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.state_dict()
@@ -150,8 +155,7 @@ class ChainIterator(DataIterator):
                 return data
             if part.error is not None:
                 step = part.reached.step
-                self._part = _Part(part.reached.state, [], None, part.reached)
-                self._used = 0
+                self._part, self._used = part.rest(), 0
                 error, place = part.error, requests.position
                 if step is not None:
                     requests.position = step
@@ -191,7 +195,8 @@ class ChainIterator(DataIterator):
         before = self._part.reached.state
         finished = task.finished
         if finished is None:
-            return task, _Part(before, [], task.failure, Reached(before, self._problem, done=True))
+            return task, _Part(before, [], task.failure,
+                               Reached(before, [], self._problem, done=True))
         parcel = finished.parcel
         nbytes = parcel.nbytes
         copies = session.copies(nbytes)
@@ -212,10 +217,7 @@ class ChainIterator(DataIterator):
         """Note that a worker is gone; end the epoch if that happens over the same steps again."""
         self._losses += 1
         if self._losses >= most and error is not None:
-            reached = self._part.reached
-            self._part = _Part(reached.state, [], None, Reached(
-                reached.state, reached.problem, done=True, step=reached.step))
-            self._used = 0
+            self._part, self._used = self._part.rest(done=True), 0
             raise error
 
     def _fill(self, session: Any) -> None:
@@ -284,26 +286,10 @@ class ChainIterator(DataIterator):
     def state_dict(self) -> dict[str, Any]:
         """Return where this iterator stands, as plain data: the state of the chain."""
         part, used = self._part, self._used
-        if self.cursor.finished or (used == len(part.data) and part.error is None
-                                    and not (part.reached.done and part.data)):
+        if self.cursor.finished:
             state = part.reached.state
-        elif not used:
-            state = part.before
         else:
-            state = self._replay(part, used)
+            state = part.reached.states[used - 1] if used else part.before
         if state is None:
             raise StateError(part.reached.problem or self._problem)
         return state
-
-    def _replay(self, part: _Part, used: int) -> State | None:
-        """Find out the state of the chain in the middle of a part."""
-        if part.before is None:
-            return None
-        replayed = self._replayed
-        if replayed is None or replayed[0] is not part or replayed[1] != used:
-            self.data_stream.load_state_dict(part.before)
-            iterator = self.data_stream.get_epoch_iterator()
-            for _ in range(used):
-                next(iterator)
-            self._replayed = replayed = part, used, iterator.state_dict()
-        return replayed[2]

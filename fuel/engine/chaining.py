@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fuel._types import State
+from fuel.engine.owning import owned
 from fuel.engine.plan import chain_of
 from fuel.engine.results import Result
 from fuel.engine.running import detached, parts_of
@@ -79,6 +80,8 @@ class Reached:
     ----------
     state : dict or None
         The state of the chain, where it can be told.
+    states : list
+        The same after each of the steps.
     problem : str
         Why it cannot.
     done : bool
@@ -88,6 +91,7 @@ class Reached:
     """
 
     state: State | None
+    states: list[State | None]
     problem: str
     done: bool
     step: int | None = None
@@ -141,7 +145,10 @@ class ChainRunner:
             self._iterators.pop(body.number, None)
             return Result([])
         steps: list[Any] = []
+        states: list[State | None] = []
         iterator: Any = None
+        error: BaseException | None = None
+        done = False
         try:
             if body.start is not None:
                 self._iterators[body.number] = self._started(body.start)
@@ -149,15 +156,17 @@ class ChainRunner:
             if iterator is None:
                 if body.number not in self._ended:
                     raise LookupError('this worker was never told where the epoch starts')
-                return Result(steps, None, Reached(None, '', done=True))
-            self._take(iterator, body.most, steps)
+                return Result(steps, None, Reached(None, states, '', done=True))
+            self._take(iterator, body.most, steps, states)
         except StopIteration:
             self._iterators.pop(body.number, None)
             self._ended.append(body.number)
-            return Result(steps, None, self._reached(iterator, done=True))
-        except BaseException as error:
-            return Result(steps, error, self._reached(iterator, done=False))
-        return Result(steps, None, self._reached(iterator, done=False))
+            done = True
+        except BaseException as problem:
+            error = problem
+        state, why = _state_of(iterator)
+        return Result(steps, error, Reached(state, states, why, done,
+                                            getattr(iterator, 'step', None)))
 
     def _started(self, start: Continued) -> Iterator[Any]:
         if start.iterator is not None:
@@ -167,19 +176,21 @@ class ChainRunner:
         self.stream.load_state_dict(start.state)
         return self.stream.get_epoch_iterator()  # type: ignore[no-any-return]
 
-    def _take(self, iterator: Iterator[Any], most: int, steps: list[Any]) -> None:
+    def _take(self, iterator: Iterator[Any], most: int, steps: list[Any],
+              states: list[State | None]) -> None:
         start = time.perf_counter()
         nbytes = 0
         while len(steps) < most:
-            data = next(iterator)
-            steps.append(data)
-            nbytes += sum([getattr(item, 'nbytes', 0) for item in data])
+            steps.append(owned(next(iterator)))
+            states.append(_state_of(iterator)[0])
+            nbytes += sum([getattr(item, 'nbytes', 0) for item in steps[-1]])
             if nbytes > _WORTH_BYTES or time.perf_counter() - start > _WORTH_SENDING:
                 return
 
-    def _reached(self, iterator: Any, *, done: bool) -> Reached:
-        step = getattr(iterator, 'step', None)
-        try:
-            return Reached(iterator.state_dict(), '', done, step)
-        except (StateError, AttributeError) as error:
-            return Reached(None, str(error), done, step)
+
+def _state_of(iterator: Any) -> tuple[State | None, str]:
+    """Return the state that an epoch iterator tells, or why it tells none."""
+    try:
+        return iterator.state_dict(), ''
+    except (StateError, AttributeError) as error:
+        return None, str(error)

@@ -146,7 +146,7 @@ def _name_of(cls: type) -> str:
 def _text_of(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception:
+    except BaseException:  # whatever the class of a program does there
         return ''
 
 
@@ -186,7 +186,7 @@ def _tried(stand_in: object, error: BaseException) -> bytes | None:
     try:
         loaded = pickle.loads(pickled)
         same = type(loaded) is type(error) and str(loaded) == str(error)
-    except Exception:
+    except BaseException:  # whatever the class of a program does there
         return None
     return pickled if same else None
 
@@ -194,5 +194,5 @@ def _tried(stand_in: object, error: BaseException) -> bytes | None:
 def _dumped(value: object) -> bytes | None:
     try:
         return dumps(value)
-    except Exception:
+    except BaseException:  # whatever the class of a program does there
         return None

@@ -9,6 +9,7 @@ import numpy
 
 from fuel import rng
 from fuel._types import Batch, Request
+from fuel.engine.owning import owned
 from fuel.engine.plan import chain_of
 from fuel.engine.results import Result
 from fuel.streams.blocks import rows_of
@@ -115,6 +116,8 @@ class StepRunner:
         self.dataset = self.source.dataset
         self._plan: tuple[Callable[[Request], Batch], tuple[Callable[[Batch], Batch], ...]] | None
         self._plan = None
+        #: Whether data are kept while others are made, also those of single tasks.
+        self.keeps_apart = False
         # A subclass that overrides get_data is asked through it.
         self._direct = type(self.source).get_data is DataStream.get_data
 
@@ -170,6 +173,7 @@ class StepRunner:
         if body.together is not None:
             rows = rows_of(self.dataset, body.together) if self._direct else None
             drawn = None if rows is None else rows.examples()
+        keeps = self.keeps_apart or body.count > 1
         data: Any = None
         change: Any = None
         for item in (body.single() if drawn is None else drawn):
@@ -194,6 +198,9 @@ class StepRunner:
                 problem = none_error(changes, None, position.epoch, position.step - 1)
                 if problem is not None:
                     raise problem
+            # Data of a step that were not changed belong to nobody else.
+            if keeps and (changes or drawn is None):
+                data = owned(data)
             steps.append(data)
 
 

@@ -118,7 +118,8 @@ class Session:
         self.iterator: Any = None
         self.top = plan.top if plan.mode == 'requests' else None
         self.limits = engine.limits
-        self.borrows = engine.borrows
+        # What is above holds on to several steps.
+        self.borrows = engine.borrows and not plan.above
 
     @property
     def desk(self) -> Desk:

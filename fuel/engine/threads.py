@@ -62,6 +62,8 @@ class ThreadPool:
     keeps_events = True
 
     def __init__(self, runner: Any, num_workers: int) -> None:
+        # A thread makes further data before those of its last task are used.
+        runner.keeps_apart = True
         self._runner = runner
         self._finished: deque[Finished] = deque()
         # Wakes whoever waits. That something is there is told by the deque alone, since Ctrl-C may

@@ -123,6 +123,11 @@ class EngineTransformer(Transformer):
         return {**self.__dict__, '_engine': None}
 
     @property
+    def lends_data(self) -> bool:
+        """Whether data are valid until the next ones only."""
+        return self._options.hand_out == 'borrow'
+
+    @property
     def num_workers(self) -> int:
         """How many workers there are; 0 for none, all is done here then."""
         return self._options.num_workers

@@ -220,6 +220,7 @@ class RegroupingTransformer(Transformer):
         DataIterator
             Independent of other iterators over this stream, if those of the wrapped stream are.
         """
+        self._refuse_lent_data()
         child = self.child_epoch_iterator = self._start_child()
         loaded = self._loaded_state if self._loaded_state and not self._loaded_state['done'] else {}
         cursor = self._next_cursor()
@@ -228,6 +229,18 @@ class RegroupingTransformer(Transformer):
         if not self._regroups():
             return DataIterator(self, as_dict=as_dict, cursor=cursor)
         return self._new_iterator(groups, as_dict, cursor)
+
+    def _refuse_lent_data(self) -> None:
+        """Raise an error if data of the wrapped stream are valid until its next step only."""
+        stream = self.data_stream
+        while stream is not None and not isinstance(stream, RegroupingTransformer):
+            if getattr(stream, 'lends_data', False) is True:
+                raise ValueError(
+                    f'{type(self).__name__} looks at several steps of the stream that it wraps, '
+                    f"and those of {type(stream).__name__} with hand_out='borrow' are valid until "
+                    f"the next one only; leave hand_out='borrow' away, or put "
+                    f'{type(stream).__name__} around {type(self).__name__}')
+            stream = getattr(stream, 'data_stream', None)
 
     def _new_iterator(self, groups: Groups, as_dict: bool, cursor: EpochCursor) -> DataIterator:
         return RegroupingIterator(self, groups, as_dict, cursor)
