@@ -1,0 +1,1 @@
+"""What streams send to each other through sockets: arrays as frames, greetings, keys."""
