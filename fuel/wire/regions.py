@@ -146,7 +146,8 @@ class Region:
     def trim(self) -> None:
         """Give back memory that was not in use since this was last called."""
         peak, self._peak = max(self._peak, self.places.end), self.places.end
-        if peak < self._backed and hasattr(mmap, 'MADV_REMOVE'):
+        # Whatever was given back has to be cleared before it can be used again.
+        if peak < self._backed // 2 and hasattr(mmap, 'MADV_REMOVE'):
             with suppress(OSError):
                 self._map.madvise(mmap.MADV_REMOVE, peak, self._backed - peak)
                 self._backed = peak

@@ -73,9 +73,9 @@ def test_lent_data_are_not_for_transformers_that_look_at_several_steps(around):
     for options in ({'num_workers': 2}, {'whole_chain': False}, {}):
         with MultiProcessing(around(examples()), hand_out='borrow', **options) as stream:
             assert_same(drawn(stream), expected)
-    with MultiProcessing(examples(), num_workers=2, hand_out='borrow') as inner:
-        with pytest.raises(ValueError, match="hand_out='borrow' are valid"):
-            around(inner).get_epoch_iterator()
+    with (MultiProcessing(examples(), num_workers=2, hand_out='borrow') as inner,
+          pytest.raises(ValueError, match="hand_out='borrow' are valid")):
+        around(inner).get_epoch_iterator()
 
 
 def test_the_state_of_a_whole_chain_needs_no_work_here(monkeypatch):
