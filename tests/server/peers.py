@@ -11,7 +11,7 @@ import zmq
 
 from fuel.datasets import IndexableDataset
 from fuel.schemes import ShuffledScheme
-from fuel.streams import DataStream
+from fuel.streams import AbstractDataStream, DataStream
 
 SECONDS = 30
 
@@ -24,6 +24,16 @@ def stream(examples=40, batch_size=4, seed=1):
         axis_labels={'x': ('batch', 'feature'), 'y': ('batch',)})
     return DataStream(dataset, iteration_scheme=ShuffledScheme(
         examples, batch_size, rng=numpy.random.RandomState(seed)))
+
+
+class Counting(AbstractDataStream):
+    """A stream of old, which tells nothing of where it stands."""
+
+    sources = ('x',)
+    produces_examples = True
+
+    def get_epoch_iterator(self, as_dict=False):
+        return iter([(numpy.array(number),) for number in range(5)])
 
 
 def equal(left, right):
