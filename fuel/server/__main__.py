@@ -84,7 +84,7 @@ def main(args: Sequence[str] | None = None) -> int:
                      client_keys=given.client_keys, iterator=iterator)
     except KeyboardInterrupt:
         return 130
-    except OSError as error:
+    except (OSError, ValueError) as error:
         parser.error(str(error))
     return 0
 

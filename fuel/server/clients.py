@@ -147,7 +147,11 @@ class Client(Taker):
         if error is None:
             try:
                 header['items'], buffers = self._packed(item.data)
-            except (TypeError, ValueError) as problem:
+                # Long numbers and deep lists come to light only here.
+                json.dumps(header['items'])
+            except (TypeError, ValueError, RecursionError) as problem:
+                header.pop('items', None)
+                buffers = []
                 error = problem
         if error is not None:
             header['error'] = {

@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 # So many messages are heard at a time, so that others are not forgotten.
 _AT_ONCE = 64
 _BACKLOG = 1 << 16
+# Of what a client said, so many characters are repeated.
+_LONGEST = 200
 
 
 class Control:
@@ -107,10 +109,12 @@ class Control:
         """Do what a client has said, or tell it that it cannot be understood."""
         try:
             action(route, said)
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-            log.warning('a message of a client is not understood: %r', error)
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError,
+                RecursionError) as error:
+            reason = repr(error)[:_LONGEST]
+            log.warning('a message of a client is not understood: %s', reason)
             self.send(route, {'op': 'refused', 'type': 'ValueError', 'ticket': None,
-                              'reason': f'the server does not understand the client: {error!r}'},
+                              'reason': f'the server does not understand the client: {reason}'},
                       [])
 
     def see_to_lost(self) -> None:
@@ -156,11 +160,15 @@ class Control:
         message = json.loads(frames[0])
         operation = message['op']
         if operation == 'hello':
+            for entry in ('after', 'ticket'):
+                _check_whole(message, entry)
             self._arrivals.append((route, message))
             return
         if operation == 'bye':
+            leaving = self._clients.get(route)
             self._remove(route, 'takes leave')
-            self._memory.settle(message['session'], message['held'])
+            if leaving is not None:
+                self._memory.settle(leaving.name, message['held'])
             return
         client = self._clients.get(route)
         if client is None:
@@ -168,12 +176,14 @@ class Control:
             self.send(route, {'op': 'closed'}, [])
             return
         for number in message.get('released', ()):
-            self._memory.release(number)
+            self._memory.release(number, client.name)
         if 'took' in message and message['ticket'] == client.ticket:
             client.took(message['took'], self._dealer.epochs)
         if operation == 'memory':
             client.reaches_memory = True
         elif operation == 'join':
+            for entry in ('after', 'ticket'):
+                _check_whole(message, entry)
             self._dealer.join(client, message['ticket'], message['after'])
         elif operation == 'end' and message['ticket'] == client.ticket:
             self._dealer.finish(client)
@@ -226,3 +236,10 @@ class Control:
                         reason=str(error))
         finally:
             epochs.came_back(client.names)
+
+
+def _check_whole(message: dict[str, Any], entry: str) -> None:
+    """Raise an error unless an entry is a number of a usual size, or `None`."""
+    value = message[entry]
+    if value is not None and (type(value) is not int or abs(value) >= 1 << 62):
+        raise ValueError(f'expected {entry} to be an integer; got {str(value)[:_LONGEST]}')

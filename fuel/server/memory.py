@@ -121,10 +121,13 @@ class SharedMemory:
         self._lent[lent.number] = lent
         return lent
 
-    def release(self, number: Any) -> None:
-        """Use a part again that its client has let go of."""
-        lent = self._lent.pop(number, None)
-        if lent is not None and self._region is not None:
+    def release(self, number: Any, owner: str) -> None:
+        """Use a part again that the client that has it has let go of."""
+        lent = self._lent.get(number)
+        if lent is None or lent.owner != owner:
+            return
+        del self._lent[number]
+        if self._region is not None:
             self._region.places.give_back(lent.start)
 
     def settle(self, owner: str, held: list[int]) -> None:
@@ -139,14 +142,14 @@ class SharedMemory:
         """
         for lent in list(self._lent.values()):
             if lent.owner == owner and lent.number not in held:
-                self.release(lent.number)
+                self.release(lent.number, owner)
 
     def sweep(self) -> None:
         """Use what processes had that do not live any more."""
         gone = {process for process in {lent.process for lent in self._lent.values()}
                 if not owner_lives(*process)}
         for lent in [lent for lent in self._lent.values() if lent.process in gone]:
-            self.release(lent.number)
+            self.release(lent.number, lent.owner)
 
     def trim(self) -> None:
         """Give memory back that was not used lately."""

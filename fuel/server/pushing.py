@@ -1,6 +1,8 @@
 """The port at which clients of the old library are served, and others are told where to go."""
 from __future__ import annotations
 
+import errno
+import logging
 import secrets
 import socket
 from contextlib import suppress
@@ -12,6 +14,9 @@ from fuel.server.old_clients import OldClient, listen
 from fuel.wire.sockets import zmq
 
 __all__ = ['FrontDoor']
+
+
+log = logging.getLogger(__name__)
 
 
 class FrontDoor:
@@ -48,10 +53,18 @@ class FrontDoor:
         self._sources = sources
         self._labels = labels
         self._visitors: dict[int, tuple[OldClient, PushedClient]] = {}
+        # Whether no more connections could be opened, the last time that somebody came.
+        self._is_full = self._was_full = False
 
     def register(self, poller: Any) -> None:
         """Tell a poller what is waited for, and forget those who are gone."""
-        poller.register(self._socket.fileno(), zmq.POLLIN)
+        if self._is_full:
+            # It is tried again the next time, and nobody waits for it in the meantime.
+            with suppress(KeyError):
+                poller.unregister(self._socket.fileno())
+            self._is_full = False
+        else:
+            poller.register(self._socket.fileno(), zmq.POLLIN)
         for descriptor, (connection, taker) in list(self._visitors.items()):
             if not connection.is_closed:
                 poller.register(descriptor, zmq.POLLIN | (
@@ -79,7 +92,17 @@ class FrontDoor:
 
     def _accept(self) -> None:
         with suppress(BlockingIOError, ConnectionError):
-            made, _ = self._socket.accept()
+            try:
+                made, _ = self._socket.accept()
+            except OSError as error:
+                if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
+                    raise
+                # Who is here is served on; who wants to come waits.
+                if not self._was_full:
+                    log.warning('no more clients can connect: %s', error.strerror)
+                self._is_full = self._was_full = True
+                return
+            self._was_full = False
             descriptor = made.fileno()
             connection = OldClient(made, self.control_port)
             taker = PushedClient(f'old-{secrets.token_hex(4)}', connection, self._sources,

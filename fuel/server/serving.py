@@ -6,6 +6,7 @@ import os
 import secrets
 import socket
 import threading
+import weakref
 from contextlib import suppress
 from typing import Any, Self
 
@@ -93,6 +94,9 @@ class Server:
                  keys: str | os.PathLike[str] | None = None,
                  client_keys: str | os.PathLike[str] | None = None,
                  shared_bytes: int | None = None, iterator: Any = None) -> None:
+        for name, value in (('port', port), ('control_port', control_port)):
+            if value is not None and not 0 <= value <= 65535:
+                raise ValueError(f'expected {name} to be from 0 to 65535; got {value}')
         if hwm < 1:
             raise ValueError('expected hwm, how many batches are sent ahead, to be at least 1; '
                              f'got {hwm}')
@@ -108,6 +112,9 @@ class Server:
         self._memory = SharedMemory(default_cache_bytes() if shared_bytes is None
                                     else shared_bytes)
         self._context = zmq.Context()
+        # Who forgets to close it is not kept waiting for what nobody will take.
+        self._parts: list[Any] = [self._ear, self._mouth, self._memory]
+        weakref.finalize(self, _drop, self._context, self._parts)
         self._router = new_socket(self._context, zmq.ROUTER, host)
         self._router.router_mandatory = True
         sources, labels = tuple(data_stream.sources), getattr(data_stream, 'axis_labels', None)
@@ -117,9 +124,11 @@ class Server:
         try:
             if keys is not None:
                 self._gate = Gate(self._context, self._router, keys, client_keys)
+                self._parts.append(self._gate)
                 self.port = self._bind(host, port)
             else:
                 self._door = FrontDoor(host, port, dealer, sources, labels)
+                self._parts.append(self._door)
                 self.port = self._door.port
                 self._door.control_port = self._bind(host, control_port or 0)
         except BaseException:
@@ -210,9 +219,8 @@ class Server:
         self._control.say_goodbye()
         # What was sent ahead still arrives, if somebody is there to take it.
         self._router.close(linger=_LINGER)
-        for held in (self._gate, self._door, self._ear, self._mouth, self._memory):
-            if held is not None:
-                held.close()
+        while self._parts:
+            self._parts.pop().close()
         self._context.term()
         log.info('server ended')
 
@@ -221,6 +229,13 @@ class Server:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def _drop(context: Any, parts: list[Any]) -> None:
+    """Let go of all that a server has, at once."""
+    while parts:
+        parts.pop().close()
+    context.destroy(0)
 
 
 def _about(stream: Any) -> dict[str, JSON]:

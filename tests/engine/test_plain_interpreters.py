@@ -89,5 +89,5 @@ def test_an_interpreter_that_cannot_import_says_why(monkeypatch, capfd):
     with a_pool() as pool:
         lost, = pool.wait(LONG)
         assert lost.reason == 'ended with exit code 1 before it was ready to work'
-        assert "No module named 'fuel'" in lost.details
+        assert 'No module named' in lost.details
     assert capfd.readouterr() == ('', '')

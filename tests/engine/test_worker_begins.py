@@ -123,7 +123,7 @@ def test_an_interpreter_that_cannot_import_says_why(path, monkeypatch, capfd):
         for one in lost:
             assert type(one) is Lost and not one.was_ready
             assert one.reason.endswith('before it was ready to work')
-            assert "No module named 'fuel'" in one.details
+            assert 'No module named' in one.details
     assert capfd.readouterr() == ('', '')
 
 
