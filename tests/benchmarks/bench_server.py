@@ -10,13 +10,16 @@ import os
 import statistics
 import sys
 import time
+from pathlib import Path
 
 import numpy
 import zmq
 
+if __name__ in ('__main__', '__mp_main__'):
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+
 from fuel.server import Server
-from fuel.streams import AbstractDataStream
-from fuel.streams.remote import ServerDataStream
+from fuel.streams import AbstractDataStream, ServerDataStream
 
 SHAPE = 64, 3, 224, 224
 # So many different batches, that they do not all lie in the cache of the processor.
