@@ -6,13 +6,13 @@ from collections import deque
 from typing import Any
 
 from fuel._types import Batch, State
+from fuel.engine.attached import AttachedIterator
 from fuel.engine.chaining import Continued, More, Over, Reached
 from fuel.engine.desk import Task
 from fuel.engine.limits import Ahead
 from fuel.exceptions import StateError, WorkerLostError, WorkerTimeoutError
-from fuel.iterator import DataIterator, EpochCursor
+from fuel.iterator import EpochCursor
 from fuel.schemes.requests import NoRequests
-from fuel.streams.spreading import in_force
 
 __all__ = ['ChainIterator']
 
@@ -60,7 +60,7 @@ class _MoreTask(Task):
     __slots__ = ()
 
 
-class ChainIterator(DataIterator):
+class ChainIterator(AttachedIterator):
     """Iterates over one epoch of a chain that runs in one worker.
 
     Parameters
@@ -124,28 +124,13 @@ class ChainIterator(DataIterator):
         self._problem = ''
         self._begin(state)
 
-    @property
-    def session(self) -> Any:
-        """The epoch of the engine that this iterator belongs to."""
-        if self._session is None:
-            self._session = in_force.spreader
-            if self._session is None:
-                raise StateError('this iterator belongs to an engine; draw from the iterator of '
-                                 'the MultiProcessing or MultiThreading around it')
-            self._session.attend(self)
-        return self._session
-
-    def _is_superseded(self) -> bool:
-        return False
-
     def __next__(self) -> Any:
         cursor = self.cursor
         requests: Any = cursor.requests
         if cursor.finished:
             raise StopIteration
-        if self._lent is not None:
-            self._lent, lent = None, self._lent
-            lent.release()
+        if self._lent is not None and self._used == len(self._part.data):
+            self._give_back()
         while True:
             part, used = self._part, self._used
             if used < len(part.data):

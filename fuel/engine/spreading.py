@@ -8,14 +8,13 @@ from typing import Any
 
 from fuel._types import Batch
 from fuel.engine.ahead import AheadRequests
+from fuel.engine.attached import AttachedIterator
 from fuel.engine.desk import Task
 from fuel.engine.limits import Ahead
 from fuel.engine.plan import chain_of
 from fuel.engine.running import Steps, takes_compact
-from fuel.exceptions import StateError
-from fuel.iterator import DataIterator, by_source
+from fuel.iterator import by_source
 from fuel.streams.source import OUTSIDE_FAULTS
-from fuel.streams.spreading import in_force
 
 __all__ = ['SpreadIterator', 'StepsTask']
 
@@ -77,7 +76,7 @@ def _plain(request: Any) -> Any:
     return request.tolist() if hasattr(request, 'tolist') else request
 
 
-class SpreadIterator(DataIterator):
+class SpreadIterator(AttachedIterator):
     """Iterates over one epoch of a stream, the steps of which workers compute.
 
     Its position is that of an iterator that works in this process, and so is its state: what
@@ -116,6 +115,7 @@ class SpreadIterator(DataIterator):
         self._tasks: deque[StepsTask] = deque()
         self._ahead: Ahead | None = None
         self._lent: Any = None
+        self._lent_until = -1
         self._exhausted = False
 
     def let_go(self) -> None:
@@ -127,27 +127,13 @@ class SpreadIterator(DataIterator):
 
     def __getstate__(self) -> dict[str, Any]:
         state = {**self.__dict__, '_session': None}
-        for name in ('_tasks', '_ahead', '_lent', '_exhausted'):
+        for name in ('_tasks', '_ahead', '_lent', '_lent_until', '_exhausted'):
             del state[name]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._forget()
-
-    @property
-    def session(self) -> Any:
-        """The epoch of the engine that this iterator belongs to."""
-        if self._session is None:
-            self._session = in_force.spreader
-            if self._session is None:
-                raise StateError('this iterator belongs to an engine; draw from the iterator of '
-                                 'the MultiProcessing or MultiThreading around it')
-            self._session.attend(self)
-        return self._session
-
-    def _is_superseded(self) -> bool:
-        return False
 
     def state_dict(self) -> dict[str, Any]:
         """Return where this iterator stands, as plain data."""
@@ -162,12 +148,12 @@ class SpreadIterator(DataIterator):
     def __next__(self) -> Any:
         if self.cursor.finished:
             raise StopIteration
-        if self._lent is not None:
-            self._lent, lent = None, self._lent
-            lent.release()
         session = self.session
-        data = (self._next_in_order(session, self._requests()) if session.limits.in_order
-                else self._next_of_any(session, self._requests()))
+        requests = self._requests()
+        if self._lent is not None and requests.is_out(self._lent_until):
+            self._give_back()
+        data = (self._next_in_order(session, requests) if session.limits.in_order
+                else self._next_of_any(session, requests))
         return by_source(self.data_stream, data) if self.as_dict else data
 
     def _next_in_order(self, session: Any, requests: AheadRequests) -> Batch:
@@ -308,7 +294,8 @@ class SpreadIterator(DataIterator):
             task.finished = None
             raise
         if session.borrows and not copies:
-            self._lent = parcel
+            # Of several steps that came together, until the last one of them was used.
+            self._lent, self._lent_until = parcel, task.step + max(0, len(task.data) - 1)
         if self._ahead is not None and task.data:
             self._ahead.arrived(finished.seconds, nbytes, len(task.data))
         return task

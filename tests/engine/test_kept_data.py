@@ -7,6 +7,7 @@ import numpy
 import pytest
 
 from fuel.engine.owning import owned
+from fuel.engine.parcels import Parcel
 from fuel.schemes import ConstantScheme
 from fuel.testing.comparing import assert_same, drawn
 from fuel.transformers import (
@@ -76,6 +77,31 @@ def test_lent_data_are_not_for_transformers_that_look_at_several_steps(around):
     with (MultiProcessing(examples(), num_workers=2, hand_out='borrow') as inner,
           pytest.raises(ValueError, match="hand_out='borrow' are valid")):
         around(inner).get_epoch_iterator()
+
+
+@pytest.mark.parametrize('options', [{'num_workers': 1}, {'num_workers': 2},
+                                     {'whole_chain': True}], ids=str)
+def test_steps_that_came_together_are_lent_until_each_was_used(monkeypatch, options):
+    # Memory that is given back is written to at once.
+    release = Parcel.release
+
+    def overwritten(parcel):
+        for data in given.pop(id(parcel), ()):
+            data[0][...] = 0
+        release(parcel)
+
+    given = {}
+    steps = Parcel.steps
+
+    def noted(parcel):
+        given[id(parcel)] = steps(parcel)
+        return list(given[id(parcel)])
+
+    expected = drawn(examples())
+    monkeypatch.setattr(Parcel, 'steps', noted)
+    monkeypatch.setattr(Parcel, 'release', overwritten)
+    with MultiProcessing(examples(), hand_out='borrow', **options) as stream:
+        assert_same(drawn(stream), expected)
 
 
 def test_the_state_of_a_whole_chain_needs_no_work_here(monkeypatch):
