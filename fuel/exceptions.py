@@ -11,9 +11,10 @@ from typing import Any
 __all__ = ['AxisLabelsMismatchError', 'ChecksumError', 'ConfigurationError',
            'ConfigurationFileError', 'ConfigurationUnsetError', 'ConversionError', 'DataFileError',
            'DataFileNotFoundError', 'DataLayoutError', 'DownloadError', 'FuelError',
-           'ImageDecodingError', 'MissingInputFiles', 'NeedURLPrefix', 'ServerError',
-           'ServerTimeoutError', 'StateError', 'SupersededIteratorError', 'TooManyFailuresError',
-           'WorkerError', 'WorkerLostError', 'WorkerTimeoutError']
+           'ImageDecodingError', 'LockTimeoutError', 'MissingInputFiles', 'NeedURLPrefix',
+           'OutputExistsError', 'ServerError', 'ServerTimeoutError', 'StateError',
+           'SupersededIteratorError', 'TooManyFailuresError', 'WorkerError', 'WorkerLostError',
+           'WorkerTimeoutError']
 
 
 class FuelError(Exception):
@@ -79,6 +80,19 @@ class ImageDecodingError(FuelError, OSError):
         super().__init__(message)
 
 
+class LockTimeoutError(FuelError, TimeoutError):
+    """A lock was held by somebody else all the time.
+
+    Parameters
+    ----------
+    message : str
+        Which lock, who holds it, and for how long nothing was heard of them.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+
 class MissingInputFiles(FuelError, FileNotFoundError):
     """Files that a converter needs are missing.
 
@@ -122,6 +136,19 @@ class ChecksumError(DownloadError):
 
 class ConversionError(FuelError, ValueError):
     """A raw file does not have the form that its converter expects."""
+
+
+class OutputExistsError(FuelError, FileExistsError):
+    """A file that is to be written is there already, and is not to be replaced.
+
+    Parameters
+    ----------
+    message : str
+        Which file, and what to do.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
 
 
 class ServerError(FuelError, RuntimeError):

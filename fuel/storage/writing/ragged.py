@@ -186,6 +186,8 @@ class _ExampleWriter(SourceWriter):
                 raise ValueError(f'{self.name}: expected {self._length} examples, as declared; '
                                  'got more')
             array = numpy.asarray(checked)
+            if self.digests is not None:
+                self.digests.add([array])
             flat.append(array.reshape(-1))
             shapes.append(array.shape)
             size += array.nbytes
@@ -209,6 +211,7 @@ class _ExampleWriter(SourceWriter):
         for part in self._parts:
             part.close()
         self._closed = True
+        self._write_digests()
 
 
 class VlenWriter(_ExampleWriter):

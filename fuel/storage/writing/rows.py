@@ -10,6 +10,8 @@ from typing import Any, Self
 import numpy
 
 from fuel._types import AnyArray
+from fuel.storage.provenance.checksums import write_digests
+from fuel.storage.provenance.digests import BlockDigests, RowDigests
 from fuel.storage.writing.checks import check_unmasked
 from fuel.storage.writing.options import SourceOptions
 from fuel.storage.writing.space import REFERENCE_BYTES, Disk, heap_bytes, writing
@@ -164,11 +166,14 @@ class SourceWriter(ABC):
         What is written. It is complete when the writer has been closed.
     num_examples : int
         How many examples have been taken so far.
+    digests : BlockDigests, RowDigests or None
+        Digests the examples, if their checksums are to be kept in the file.
     """
 
     name: str
     dataset: Any
     num_examples: int = 0
+    digests: BlockDigests | RowDigests | None = None
     _closed: bool = False
 
     @abstractmethod
@@ -198,6 +203,12 @@ class SourceWriter(ABC):
         ValueError
             There are less examples than were declared.
         """
+
+    def _write_digests(self) -> None:
+        """Write the checksums, if they are to be kept."""
+        if self.digests is not None:
+            with writing():
+                write_digests(self.dataset, self.digests)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -322,6 +333,8 @@ class RowWriter(SourceWriter):
         if self.dtype.hasobject and fresh is rows:
             fresh = numpy.empty(rows.shape, dtype=self.dtype)
             fresh[...] = rows
+        if self.digests is not None:
+            self.digests.add(fresh)
         with writing():
             if self._length is None:
                 self.dataset.resize(stop, axis=0)
@@ -351,3 +364,4 @@ class RowWriter(SourceWriter):
             raise ValueError(f'{self.name}: expected {self._length} examples, as declared; got '
                              f'{self.num_examples}')
         self._closed = True
+        self._write_digests()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 import numpy.typing as npt
 
+from fuel.storage.provenance.checksums import new_digests
 from fuel.storage.writing.checks import (
     check_file,
     checked_count,
@@ -101,9 +102,13 @@ def create_source(h5file: Any, name: str, shape: Sequence[int | None], dtype: np
         raise ValueError(f"{name}: num_values is for the layout 'ragged' only; got {num_values} "
                          + (f'for the layout {options.layout!r}' if ragged else
                             f'for examples of the one shape {tuple(sizes)}'))
+    writer: SourceWriter
     if not ragged:
-        return RowWriter(h5file, name, sizes, dtype, num_examples, options, labels)
-    if options.layout == 'vlen':
-        return VlenWriter(h5file, name, shape, dtype, num_examples, options, labels)
-    return RaggedWriter(h5file, name, shape, dtype, num_examples, options, labels,
-                        num_values=num_values)
+        writer = RowWriter(h5file, name, sizes, dtype, num_examples, options, labels)
+    elif options.layout == 'vlen':
+        writer = VlenWriter(h5file, name, shape, dtype, num_examples, options, labels)
+    else:
+        writer = RaggedWriter(h5file, name, shape, dtype, num_examples, options, labels,
+                              num_values=num_values)
+    writer.digests = new_digests(dtype)
+    return writer

@@ -1,0 +1,1 @@
+"""How a file came about, and checksums of what is in it."""
