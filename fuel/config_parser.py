@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import yaml
@@ -133,6 +134,32 @@ def byte_count(value: Any) -> int:
         raise ValueError("expected a number of bytes, or one with a unit such as '2 GB' or "
                          f"'512 MiB'; got {value!r}")
     return int(float(match[1]) * _UNITS[match[2]])
+
+
+def disk_limit(value: Any) -> int | float:
+    """Turn a setting that limits the use of a disk into bytes, or a part of the disk.
+
+    Parameters
+    ----------
+    value : int, float or str
+        Bytes, a number of them with a unit such as ``'200 GB'``, a percentage such as ``'80 %'``,
+        or a fraction with a point in it, such as 0.8.
+
+    Returns
+    -------
+    int or float
+        Bytes are an `int`; a part of the disk, above 0 and up to 1, is a `float`.
+    """
+    match = re.fullmatch(r'\s*(\d*\.\d+|\d+(?=\s*%))\s*(%?)\s*', str(value))
+    if match is not None and not isinstance(value, bool):
+        part = float(match[1]) / (100 if match[2] else 1)
+        if 0 < part <= 1:
+            return part
+    else:
+        with suppress(ValueError):
+            return byte_count(value)
+    raise ValueError("expected a part of the disk such as 0.8 or '80 %', or a number of bytes, "
+                     f"perhaps with a unit, such as '200 GB'; got {value!r}")
 
 
 def default_cache_bytes() -> int:
@@ -300,6 +327,7 @@ def _read_mapping(content: bytes, path: str) -> list[tuple[Any, Any, int]]:
 config = Configuration()
 config.add_config('data_path', path_list, default=default_data_path, env_var='FUEL_DATA_PATH')
 config.add_config('local_data_path', _string, default='', env_var='FUEL_LOCAL_DATA_PATH')
+config.add_config('local_data_limit', disk_limit, default=0.9, env_var='FUEL_LOCAL_DATA_LIMIT')
 config.add_config('default_seed', _seed, default=1, env_var='FUEL_DEFAULT_SEED')
 config.add_config('extra_downloaders', extra_modules, default=list,
                   env_var='FUEL_EXTRA_DOWNLOADERS')

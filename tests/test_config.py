@@ -13,8 +13,8 @@ from fuel.config_parser import Configuration, config, default_data_path
 from fuel.exceptions import ConfigurationError
 from fuel.schemes import ShuffledScheme
 
-DEFAULTS = {'local_data_path': '', 'default_seed': 1, 'extra_downloaders': [],
-            'extra_converters': [], 'floatX': 'float64'}
+DEFAULTS = {'local_data_path': '', 'local_data_limit': 0.9, 'default_seed': 1,
+            'extra_downloaders': [], 'extra_converters': [], 'floatX': 'float64'}
 
 
 @pytest.fixture
@@ -70,6 +70,27 @@ def test_other_amounts_of_memory_are_refused(settings, wrong):
     settings.chunk_cache_bytes = wrong
     with pytest.raises(ValueError, match="chunk_cache_bytes.*number of bytes.*'2 GB'"):
         settings.chunk_cache_bytes
+
+
+@pytest.mark.parametrize(('given', 'limit'), [
+    (0.5, 0.5), ('0.5', 0.5), ('50%', 0.5), (' 12.5 % ', 0.125), (1.0, 1.0), ('1.', None),
+    ('100 %', 1.0), ('.25', 0.25), (1000, 1000), ('1000', 1000), ('1', 1), ('1.5 kB', 1500),
+    ('200 GB', 200 * 10 ** 9), (0, 0)])
+def test_parts_of_a_disk_and_amounts_of_it(settings, given, limit):
+    settings.local_data_limit = given
+    if limit is None:
+        with pytest.raises(ValueError, match='part of the disk'):
+            settings.local_data_limit
+    else:
+        assert settings.local_data_limit == limit
+        assert type(settings.local_data_limit) is type(limit)
+
+
+@pytest.mark.parametrize('wrong', [True, -1, 1.5, '1.5', '0.0', '0%', '101 %', '5 gb', 'all', None])
+def test_other_limits_of_a_disk_are_refused(settings, wrong):
+    settings.local_data_limit = wrong
+    with pytest.raises(ValueError, match="local_data_limit.*part of the disk.*'80 %'.*'200 GB'"):
+        settings.local_data_limit
 
 
 @pytest.mark.parametrize('wrong', [True, -1, 65, 1.5, 'two', None])

@@ -7,6 +7,7 @@ from typing import Any, cast
 import h5py
 
 from fuel.storage.handles import FileLease, OpenFile
+from fuel.utils.cache import local_copy
 
 __all__ = ['FileUser']
 
@@ -17,7 +18,8 @@ class FileUser:
     Attributes
     ----------
     path : str
-        Where the file is. It can be set at any time, as for a file that was moved.
+        Where the file is. It can be set at any time, as for a file that was moved. Each process
+        reads its copy of that file on this machine if ``config.local_data_path`` says so.
     driver : str or None
         A driver of h5py.
     locking : bool, str or None
@@ -80,7 +82,8 @@ class FileUser:
     def _lease(self) -> FileLease:
         lease: Any = self.__dict__.get('_file_lease')
         if lease is None:
-            lease = self.__dict__.setdefault('_file_lease', FileLease(self.locking))
+            lease = self.__dict__.setdefault('_file_lease',
+                                             FileLease(self.locking, local_copy))
         return cast(FileLease, lease)
 
     @property

@@ -183,7 +183,7 @@ class PytablesDataset(Dataset):
         """
         content = self._current()
         positions = content.subset.positions(request)
-        opened = content.lease.hold(content.path) if content.fast else None
+        opened = content.lease.hold(content.place) if content.fast else None
         content.in_use()
         try:
             if opened is not None:

@@ -7,6 +7,7 @@ reads holds the handle meanwhile, so that a file is not closed under a thread th
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import re
 import sys
@@ -22,6 +23,8 @@ from fuel.exceptions import DataFileError, DataFileNotFoundError
 from fuel.storage.mapping import FileMap, FileStamp, why_not_mapped
 
 __all__ = ['FileLease', 'OpenFile', 'open_for_reading', 'open_handles']
+
+logger = logging.getLogger(__name__)
 
 _Key: TypeAlias = tuple[Any, ...]
 
@@ -106,7 +109,7 @@ class OpenFile:
     file : h5py.File
         The handle.
     path, driver : str
-        How it was asked for.
+        How it was opened.
     pid : int
         The process it belongs to.
     users : int
@@ -312,48 +315,76 @@ class FileLease:
     ----------
     locking : bool or str, optional
         As for `open_for_reading`.
+    locate : callable, optional
+        Tells for a path where to open the file, perhaps at a copy; it may take long.
     """
 
-    __slots__ = ('_file', '_opened', 'locking')
+    __slots__ = ('_file', '_locate', '_opened', 'locking')
 
-    def __init__(self, locking: Any = None) -> None:
-        self._file: OpenFile | None = None
+    def __init__(self, locking: Any = None,
+                 locate: Callable[[str], str] | None = None) -> None:
+        # With the path and the driver that were asked for.
+        self._file: tuple[str, str | None, OpenFile] | None = None
         self._opened = 0
+        self._locate = locate
         self.locking = locking
 
-    def _current(self, path: str, driver: str | None) -> OpenFile:
-        """Return the file, opening it if need be. The pool is locked."""
+    def _current(self, path: str, driver: str | None) -> OpenFile | None:
+        """Return the file, if it is open in this process."""
         current = self._file
-        if (current is None or current.pid != os.getpid() or current.path != path
-                or current.driver != driver or not current.file):
-            fresh = _pool.acquire(path, driver, self.locking)
-            if current is not None:
-                _pool.drop(current)
-            self._file = current = fresh
-        return current
+        if (current is not None and current[0] == path and current[1] == driver
+                and current[2].pid == os.getpid() and current[2].file):
+            return current[2]
+        return None
+
+    def _place(self, path: str, driver: str | None) -> str:
+        """Return where to open the file. The pool is not locked."""
+        if self._locate is None or driver not in (None, 'sec2'):
+            return path
+        current = self._current(path, driver)
+        return self._locate(path) if current is None else current.path
+
+    def _acquired(self, path: str, driver: str | None, place: str) -> OpenFile:
+        """Return the file, opening it if need be. The pool is locked."""
+        opened = self._current(path, driver)
+        if opened is None:
+            try:
+                opened = _pool.acquire(place, driver, self.locking)
+            except OSError as error:
+                if place == path:
+                    raise
+                logger.warning('%s is read, for a copy of it cannot be opened: %s', path, error)
+                opened = _pool.acquire(path, driver, self.locking)
+            if self._file is not None:
+                _pool.drop(self._file[2])
+            self._file = path, driver, opened
+        return opened
 
     def open(self, path: str, driver: str | None = None) -> None:
         """Open a file, or count one user more."""
+        place = self._place(path, driver)
         with _pool.locked():
-            self._current(path, driver)
+            self._acquired(path, driver, place)
             self._opened += 1
 
     def hold(self, path: str, driver: str | None = None) -> OpenFile:
         """Return the file, held until its method `release` is called."""
         current = self._file
-        if current is not None and current.path == path and current.driver == driver and (
-                current.hold()):
-            return current
+        if current is not None and current[0] == path and current[1] == driver and (
+                current[2].hold()):
+            return current[2]
+        place = self._place(path, driver)
         with _pool.locked():
-            current = self._current(path, driver)
-            with current.counting:
-                current.users += 1
-            return current
+            opened = self._acquired(path, driver, place)
+            with opened.counting:
+                opened.users += 1
+            return opened
 
     def peek(self, path: str, driver: str | None = None) -> h5py.File:
         """Return the handle, which stays open at least until `close` is called."""
+        place = self._place(path, driver)
         with _pool.locked():
-            return self._current(path, driver).file
+            return self._acquired(path, driver, place).file
 
     def close(self) -> None:
         """Take back one call of `open`; the last one lets go of the file."""
@@ -361,9 +392,9 @@ class FileLease:
             self._opened = max(0, self._opened - 1)
             if not self._opened and self._file is not None:
                 current, self._file = self._file, None
-                _pool.drop(current)
+                _pool.drop(current[2])
 
     def __del__(self, abandon: Callable[[OpenFile], None] = _pool.abandon) -> None:
         current = getattr(self, '_file', None)
         if current is not None:
-            abandon(current)
+            abandon(current[2])

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from importlib import resources
 
+from fuel._registry import commands_for
 from fuel.config_parser import config
 from fuel.exceptions import DataFileNotFoundError
 
@@ -52,29 +52,12 @@ def _explanation(filename: str, directories: list[str]) -> str:
         lines.append('The file lies in the current directory; to have it found there: '
                      f'export FUEL_DATA_PATH={shlex.quote(where)}')
     target = shlex.quote(os.path.abspath(directories[0])) if directories else '.'
-    name = _converter_of(filename)
-    if name is not None:
+    commands = commands_for(os.path.splitext(os.path.basename(filename))[0])
+    if commands is not None:
+        download, convert = commands
         lines.append(f'To make the file: mkdir -p {target} && cd {target} && '
-                     f'fuel-download {name} && fuel-convert {name}')
+                     f'fuel-download {download} && fuel-convert {convert}')
     else:
         lines.append('If it belongs to a built-in data set, fuel-download NAME && fuel-convert '
                      f'NAME make it; fuel-convert -h lists the names. Put it into {target}')
     return '\n'.join(lines)
-
-
-def _converter_of(filename: str) -> str | None:
-    """Return the name of the built-in data set that a file would belong to, if there is one.
-
-    Converters may add their options to the name of the file (``mnist_bool.hdf5``), so its
-    beginnings are tried too. Only the presence of the converter's module is looked at: this
-    package cannot import converters, which stand above it.
-    """
-    folder = resources.files('fuel') / 'converters'
-    words = os.path.splitext(os.path.basename(filename))[0].split('_')
-    while words:
-        for name in ('_'.join(words), '_'.join(words).rstrip('0123456789')):
-            if name.isidentifier() and name not in ('base', '__init__') and not name.startswith(
-                    '_') and (folder / f'{name}.py').is_file():
-                return name
-        words.pop()
-    return None

@@ -13,6 +13,7 @@ from fuel.storage.readers.rows import RowReader
 from fuel.storage.tables.files import TablesLease
 from fuel.storage.tables.nodes import NodeSource, find_source
 from fuel.storage.tables.rows import fast_reader, tables_reader
+from fuel.utils.cache import local_copy
 from fuel.utils.subset import Subset
 
 __all__ = ['NodeContent']
@@ -47,6 +48,8 @@ class NodeContent:
 
     Attributes
     ----------
+    place : str
+        Where the file is opened: perhaps at a copy on a faster disk.
     entries : dict
         Maps sources to `NodeSource`.
     subset : Subset
@@ -61,10 +64,11 @@ class NodeContent:
                  stop: int | None) -> None:
         self.path = path
         self._stamp = _stamp_of(path)
+        self.place = local_copy(path)
         self._used_by = 0               # the process that has the file open
         self._opened = 0
         self.lease = FileLease()
-        self._tables = TablesLease(path)
+        self._tables = TablesLease(self.place)
         try:
             with self._tables.reading() as h5file:
                 self.entries = {source: find_source(h5file, data_node, name)
@@ -76,7 +80,7 @@ class NodeContent:
         self._keys = {source: f'{entry.path} {entry.column}'
                       for source, entry in self.entries.items()}
         self._slow: dict[str, RowReader] = {}
-        opened = self.lease.hold(path)
+        opened = self.lease.hold(self.place)
         try:
             for source in self.entries:
                 self.reader(source, opened)
@@ -109,6 +113,8 @@ class NodeContent:
         if self._used_by == os.getpid():
             return False
         stamp = _stamp_of(self.path)
+        if self.place != self.path and not os.path.exists(self.place):
+            return True
         return stamp is not None and stamp != self._stamp
 
     def looked_into_again(self, look: Callable[[], NodeContent]) -> NodeContent:
@@ -140,7 +146,7 @@ class NodeContent:
     @contextmanager
     def held(self) -> Iterator[OpenFile]:
         """Give the file as h5py has it, which it may have only for this moment."""
-        opened = self.lease.hold(self.path)
+        opened = self.lease.hold(self.place)
         try:
             yield opened
         finally:
@@ -160,7 +166,7 @@ class NodeContent:
         self.in_use()
         self._opened += 1
         if self.fast:
-            self.lease.open(self.path)
+            self.lease.open(self.place)
         if self._slow:
             self._tables.open()
 
