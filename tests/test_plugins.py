@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from argparse import ArgumentParser
 
 import pytest
 
@@ -8,6 +9,7 @@ import fuel
 from fuel import plugins
 from fuel.converters import all_converters
 from fuel.downloaders import all_downloaders
+from fuel.exceptions import ConfigurationFileError
 
 
 @pytest.fixture
@@ -78,29 +80,51 @@ def test_entry_that_takes_the_place_of_a_built_in_one(kind, built_in, collect, w
     assert 'iris of better takes the place of the built-in one' in caplog.text
 
 
+def refuses(fill_subparser):
+    """Return the message of a function that stands in place of one that cannot be told."""
+    with pytest.raises(ConfigurationFileError) as caught:
+        fill_subparser(ArgumentParser())
+    return str(caught.value)
+
+
 @KINDS
-def test_clash_among_modules(kind, built_in, collect, write_module):
+def test_clash_among_modules(kind, built_in, collect, write_module, caplog):
     write_module('one_extra', PAIRS.format(kind=kind, name='one'))
     write_module('two_extra', PAIRS.format(kind=kind, name='one'))
-    setattr(fuel.config, f'extra_{kind}', ['one_extra', 'two_extra'])
-    with pytest.raises(ValueError, match=r"two_extra.*'one'.*one_extra"):
-        collect()
-
-
-@KINDS
-def test_missing_module(kind, built_in, collect):
-    setattr(fuel.config, f'extra_{kind}', ['not_there.downloaders'])
-    with pytest.raises(ValueError, match=f'not_there.*FUEL_EXTRA_{kind.upper()}.*PYTHONPATH'):
-        collect()
+    write_module('three_extra', PAIRS.format(kind=kind, name='three'))
+    setattr(fuel.config, f'extra_{kind}', ['one_extra', 'two_extra', 'three_extra'])
+    entries = collect()
+    assert f"two_extra and one_extra, named by the setting extra_{kind}, both have 'one'" in (
+        caplog.text)
+    assert 'two_extra and one_extra' in refuses(entries['one'])
+    assert entries['three'](ArgumentParser()) is print
 
 
 @KINDS
 @pytest.mark.parametrize(('text', 'message'), [
-    ('', 'does not define all_{kind}'), ('all_{kind} = (1,)', 'pairs'),
-    ("all_{kind} = (('x', 1),)", 'pairs'), ("all_{kind} = ((1, print),)", 'pairs'),
-    ("all_{kind} = 'ab'", 'pairs'), ("all_{kind} = ('x', print)", 'pairs')])
-def test_module_without_a_proper_list(kind, built_in, collect, write_module, text, message):
-    write_module('odd', text.format(kind=kind))
+    ('import not_there', "cannot be imported: No module named 'not_there'. Is its package"),
+    ('def broken(:', 'cannot be imported: SyntaxError: '),
+    ('1 / 0', 'cannot be imported: ZeroDivisionError: division by zero'),
+    ('raise SystemExit(3)', 'cannot be imported: SystemExit: 3'),
+    ('', 'does not define all_{kind}'), ('all_{kind} = 1', 'does not define all_{kind}')])
+def test_a_broken_module_does_not_break_others(kind, built_in, collect, write_module, caplog,
+                                               text, message):
+    write_module('broken', text.format(kind=kind))
+    write_module('sound', PAIRS.format(kind=kind, name='one'))
+    setattr(fuel.config, f'extra_{kind}', ['broken', 'sound', 'not_there.downloaders'])
+    assert list(collect()) == [*(name for name, _ in built_in), 'one']
+    first, second = caplog.messages
+    assert first.startswith(f'broken, named by the setting extra_{kind} (FUEL_EXTRA_{kind.upper()}')
+    assert message.format(kind=kind) in first
+    assert second.startswith('not_there.downloaders, named by')
+    assert 'PYTHONPATH' in second
+
+
+@KINDS
+@pytest.mark.parametrize('pair', ['1', "('x', 1)", '(1, print)', "'ab'", "('x', print, 1)"])
+def test_a_bad_pair_does_not_break_others(kind, built_in, collect, write_module, caplog, pair):
+    write_module('odd', f'all_{kind} = ({pair}, ("good", print))')
     setattr(fuel.config, f'extra_{kind}', ['odd'])
-    with pytest.raises(ValueError, match=message.format(kind=kind)):
-        collect()
+    assert list(collect()) == [*(name for name, _ in built_in), 'good']
+    message, = caplog.messages
+    assert message.startswith(f'odd: expected all_{kind} to have pairs (name, fill_subparser); ')

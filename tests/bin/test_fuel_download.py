@@ -78,8 +78,10 @@ def test_directory_that_is_a_file(extra, capsys):
 
 
 def test_broken_extra_module(extra, capsys):
-    fuel.config.extra_downloaders = ['not_there']
-    assert 'not_there' in fails('download', ['iris'], capsys)
+    fuel.config.extra_downloaders = ['not_there', 'extra_downloaders']
+    main(['extra', '-P', extra.url('/')])
+    warning, = capsys.readouterr().err.splitlines()
+    assert warning.startswith('warning: not_there, named by the setting extra_downloaders')
 
 
 def test_log_of_a_run_that_is_not_watched(extra, tmp_path):
