@@ -9,25 +9,35 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
+from fuel._registry import BUILT_IN, OWN_FILES, FillSubparser
 from fuel.exceptions import FuelError
-from fuel.plugins import FillSubparser
 
 __all__ = ['CommandParser', 'add_data_sets', 'add_traceback_option', 'arguments_of',
            'one_line', 'reporting']
 
 #: Arguments of the commands themselves, which are not handed on. The names cannot collide with
 #: those that plug-ins choose.
-_OWN = ('fuel_data_set', 'fuel_function', 'fuel_traceback')
+_OWN = ('fuel_data_set', 'fuel_force', 'fuel_function', 'fuel_traceback')
 
 
 class CommandParser(argparse.ArgumentParser):
     """Parses arguments; reports an error in one line, without a usage text around it."""
 
+    #: Declares arguments when they are first needed; only one data set of many is named.
+    fill: Callable[[CommandParser], None] | None = None
+
     def error(self, message: str) -> NoReturn:
         """Print the message and exit with code 2."""
         self.exit(2, f'{self.prog}: error: {message} (see {self.prog} -h)\n')
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments, after those have been declared that were not yet."""
+        if self.fill is not None:
+            fill, self.fill = self.fill, None
+            fill(self)
+        return super().parse_known_args(args, namespace)
 
 
 def add_traceback_option(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +56,8 @@ def add_data_sets(parser: argparse.ArgumentParser, entries: Mapping[str, FillSub
     parser : ArgumentParser
         The parser of the command.
     entries : mapping
-        From names to functions that fill a subparser and return what does the work.
+        From names to functions that fill a subparser and return what does the work. Only that of
+        the data set which is named on the command line is called.
     verb : str
         What the command does, in the imperative.
     add_options : callable
@@ -55,14 +66,35 @@ def add_data_sets(parser: argparse.ArgumentParser, entries: Mapping[str, FillSub
     subparsers = parser.add_subparsers(dest='fuel_data_set', required=True, metavar='DATA_SET',
                                        title='data sets',
                                        description='Each has options of its own: append -h.')
+    known = {**BUILT_IN, **OWN_FILES}
     for name, fill_subparser in entries.items():
-        text = f'{verb} {name}'
-        subparser = subparsers.add_parser(
-            name, help=text.lower(), description=f'{text}.',
-            formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+        about = known.get(name, '')
+        subparser = cast(CommandParser, subparsers.add_parser(
+            name, help=about or f'{verb.lower()} {name}',
+            description=f'{verb} {name}: {about}.' if about else f'{verb} {name}.',
+            formatter_class=_HelpFormatter))
+        subparser.fill = _filling(fill_subparser, add_options)
+
+
+class _HelpFormatter(argparse.ArgumentDefaultsHelpFormatter,
+                     argparse.RawDescriptionHelpFormatter):
+    """Shows defaults that say something, and leaves lines of descriptions as they are."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        if action.default in (None, False, [], ()):
+            return action.help
+        return super()._get_help_string(action)
+
+
+def _filling(fill_subparser: FillSubparser, add_options: Callable[[argparse.ArgumentParser], None]
+             ) -> Callable[[argparse.ArgumentParser], None]:
+    """Return what declares the arguments of a data set."""
+    def fill(subparser: argparse.ArgumentParser) -> None:
         add_options(subparser)
         add_traceback_option(subparser)
         subparser.set_defaults(fuel_function=fill_subparser(subparser))
+
+    return fill
 
 
 def arguments_of(namespace: argparse.Namespace) -> dict[str, Any]:

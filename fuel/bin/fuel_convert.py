@@ -32,14 +32,14 @@ def main(args: Sequence[str] | None = None) -> None:
     arguments = sys.argv[1:] if args is None else list(args)
     program = os.path.basename(sys.argv[0]) if args is None else PROGRAM
     with reporting(PROGRAM, arguments, leave_at_once=args is None):
-        parser = CommandParser(prog=PROGRAM,
-                               description='Convert the raw files of a data set to HDF5.',
-                               epilog='fuel-download gets the raw files.')
+        parser = CommandParser(
+            prog=PROGRAM, epilog='fuel-download gets the raw files of data sets.',
+            description='Convert the raw files of a data set, or files of your own, to HDF5.')
         add_data_sets(parser, converters(), 'Convert', _add_options)
         namespace = parser.parse_args(arguments)
         try:
             convert(namespace.fuel_function, arguments_of(namespace),
-                    command=' '.join([program, *arguments]))
+                    command=' '.join([program, *arguments]), force=namespace.fuel_force)
         except MissingInputFiles as error:
             lines = '\n'.join(f'   * {name}' for name in error.filenames)
             parser.exit(2, f'{PROGRAM}: error: The following required files were not found:\n\n'
@@ -54,6 +54,8 @@ def _add_options(subparser: argparse.ArgumentParser) -> None:
     subparser.add_argument('-r', '--output-filename', default=argparse.SUPPRESS,
                            help='what the converted file is to be called; .hdf5 is added if it '
                                 'has no such ending')
+    subparser.add_argument('--force', action='store_true', dest='fuel_force',
+                           help='replace files that are there already')
     # The old spelling.
     subparser.add_argument('--output_filename', default=argparse.SUPPRESS,
                            help=argparse.SUPPRESS)

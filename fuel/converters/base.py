@@ -11,6 +11,11 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from fuel.converters._archives import Zip, tar_members
+from fuel.converters._compressed import open_gzip
+from fuel.converters._inputs import input_path, note_input, note_seed, open_input
+from fuel.converters._output import new_file
+from fuel.converters._storage import StorageArguments, add_storage_options
 from fuel.exceptions import MissingInputFiles
 
 # None of these loads h5py yet: the tools import converters to list them, and h5py is slow to
@@ -22,8 +27,10 @@ from fuel.storage.writing.rows import SourceWriter
 from fuel.storage.writing.sources import create_source
 from fuel.utils.progress import progress_bar
 
-__all__ = ['MissingInputFiles', 'SourceOptions', 'SourceWriter', 'Streamed', 'check_exists',
-           'create_source', 'fill_hdf5_file', 'progress_bar']
+__all__ = ['MissingInputFiles', 'SourceOptions', 'SourceWriter', 'StorageArguments', 'Streamed',
+           'Zip', 'add_storage_options', 'check_exists', 'create_source', 'fill_hdf5_file',
+           'input_path', 'new_file', 'note_input', 'note_seed', 'open_gzip', 'open_input',
+           'progress_bar', 'tar_members']
 
 Result = TypeVar('Result')
 

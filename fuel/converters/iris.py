@@ -1,37 +1,51 @@
 """Conversion of the Iris data set."""
 from __future__ import annotations
 
-import logging
+import io
 import os
 from argparse import ArgumentParser
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy
 import numpy.typing as npt
 
 from fuel.config_parser import config
+from fuel.converters._checks import expect_count
+from fuel.converters._inputs import note_seed, open_input
+from fuel.converters._output import new_file
+from fuel.converters._storage import StorageArguments, add_storage_options
 from fuel.converters.base import check_exists, fill_hdf5_file
 from fuel.exceptions import ConversionError
-from fuel.utils.atomic import replacing
 
 __all__ = ['convert_iris', 'fill_subparser']
-
-logger = logging.getLogger(__name__)
 
 RAW_FILE = 'iris.data'
 CLASSES = {'Iris-setosa': 0, 'Iris-versicolor': 1, 'Iris-virginica': 2}
 NUM_EXAMPLES = 150
+AXIS_LABELS = {'features': ('batch', 'feature'), 'targets': ('batch', 'index')}
 
 
 def fill_subparser(subparser: ArgumentParser) -> Callable[..., tuple[str, ...]]:
-    """Return the function that converts the Iris data set; it has no arguments of its own."""
+    """Declare the options of the conversion of Iris.
+
+    Parameters
+    ----------
+    subparser : ArgumentParser
+        The parser of ``fuel-convert iris``.
+
+    Returns
+    -------
+    callable
+        `convert_iris`.
+    """
+    add_storage_options(subparser)
     return convert_iris
 
 
 @check_exists(required_files=[RAW_FILE])
-def convert_iris(directory: str, output_directory: str,
-                 output_filename: str = 'iris.hdf5') -> tuple[str, ...]:
+def convert_iris(directory: str, output_directory: str, output_filename: str = 'iris.hdf5',
+                 **storage: Unpack[StorageArguments]) -> tuple[str, ...]:
     """Convert the Iris data set to HDF5.
 
     Parameters
@@ -42,6 +56,8 @@ def convert_iris(directory: str, output_directory: str,
         Where the file is to be.
     output_filename : str, optional
         What it is to be called.
+    **storage
+        How the data are stored; see `fill_hdf5_file`.
 
     Returns
     -------
@@ -58,24 +74,19 @@ def convert_iris(directory: str, output_directory: str,
     ConversionError
         A line of it does not have the form expected; the message names file and line.
     """
-    features, targets = _read(os.path.join(directory, RAW_FILE))
-    output_path = os.path.join(output_directory, output_filename)
-    import h5py
-
-    with replacing(output_path) as path, h5py.File(path, mode='w') as h5file:
-        fill_hdf5_file(h5file, (('all', 'features', features), ('all', 'targets', targets)))
+    with new_file(output_directory, output_filename) as h5file:
+        features, targets = _read(os.path.join(directory, RAW_FILE))
+        fill_hdf5_file(h5file, (('all', 'features', features), ('all', 'targets', targets)),
+                       axis_labels=AXIS_LABELS, **storage)
         _divide(h5file, len(features))
-        for source, label in (('features', 'feature'), ('targets', 'index')):
-            h5file[source].dims[0].label = 'batch'
-            h5file[source].dims[1].label = label
-    return (output_path,)
+    return (os.path.join(output_directory, output_filename),)
 
 
 def _read(path: str) -> tuple[npt.NDArray[numpy.float32], npt.NDArray[numpy.uint8]]:
     """Read the raw file: four numbers and the name of a species in every line that is not empty."""
     features: list[list[float]] = []
     targets: list[int] = []
-    with open(path, encoding='utf-8', errors='replace') as stream:
+    with open_input(path) as content, io.TextIOWrapper(content, 'utf-8', 'replace') as stream:
         for number, line in enumerate(stream, start=1):
             if not line.strip():
                 continue
@@ -93,9 +104,7 @@ def _read(path: str) -> tuple[npt.NDArray[numpy.float32], npt.NDArray[numpy.uint
     if not features:
         raise ConversionError(f'{path}: expected {NUM_EXAMPLES} lines with an example each; the '
                               'file is empty')
-    if len(features) != NUM_EXAMPLES:
-        logger.warning('%s: the Iris data set has %d examples; this file has %d', path,
-                       NUM_EXAMPLES, len(features))
+    expect_count(path, 'examples', len(features), NUM_EXAMPLES)
     return numpy.array(features, dtype='float32'), numpy.array(targets, dtype='uint8')[:, None]
 
 
@@ -103,6 +112,7 @@ def _divide(h5file: Any, count: int) -> None:
     """Add splits that refer to a random choice of the rows: two thirds, a fifth of the rest."""
     from fuel.storage.splits import create_split_array
 
+    note_seed(config.default_seed)
     order = numpy.random.RandomState(config.default_seed).permutation(count)
     bounds = (0, count * 100 // NUM_EXAMPLES, count * 120 // NUM_EXAMPLES, count)
     splits: dict[str, dict[str, tuple[Any, ...]]] = {

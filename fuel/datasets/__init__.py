@@ -13,15 +13,31 @@ from fuel.datasets._iterable import IterableDataset
 
 if TYPE_CHECKING:
     from fuel.datasets._h5py import H5PYDataset
+    from fuel.datasets._opening import open
+    from fuel.datasets.adult import Adult
+    from fuel.datasets.binarized_mnist import BinarizedMNIST
+    from fuel.datasets.caltech101_silhouettes import CalTech101Silhouettes
+    from fuel.datasets.celeba import CelebA
+    from fuel.datasets.cifar10 import CIFAR10
+    from fuel.datasets.cifar100 import CIFAR100
+    from fuel.datasets.dogs_vs_cats import DogsVsCats
     from fuel.datasets.iris import Iris
-    from fuel.datasets.text import TextFile
+    from fuel.datasets.mnist import MNIST
+    from fuel.datasets.svhn import SVHN
+    from fuel.datasets.text import OneBillionWord, TextFile
     from fuel.datasets.toy import Spiral, SwissRoll
 
-__all__ = ['Dataset', 'H5PYDataset', 'IndexableDataset', 'Iris', 'IterableDataset', 'Spiral',
-           'SwissRoll', 'TextFile']
+__all__ = ['CIFAR10', 'CIFAR100', 'MNIST', 'SVHN', 'Adult', 'BinarizedMNIST',
+           'CalTech101Silhouettes', 'CelebA', 'Dataset', 'DogsVsCats', 'H5PYDataset',
+           'IndexableDataset', 'Iris', 'IterableDataset', 'OneBillionWord', 'Spiral', 'SwissRoll',
+           'TextFile', 'open']
 
-_LATER = {'H5PYDataset': '_h5py', 'Iris': 'iris', 'Spiral': 'toy', 'SwissRoll': 'toy',
-          'TextFile': 'text'}
+_LATER = {'Adult': 'adult', 'BinarizedMNIST': 'binarized_mnist',
+          'CalTech101Silhouettes': 'caltech101_silhouettes', 'CelebA': 'celeba',
+          'CIFAR10': 'cifar10', 'CIFAR100': 'cifar100', 'DogsVsCats': 'dogs_vs_cats',
+          'H5PYDataset': '_h5py', 'Iris': 'iris', 'MNIST': 'mnist', 'OneBillionWord': 'text',
+          'Spiral': 'toy', 'SVHN': 'svhn', 'SwissRoll': 'toy', 'TextFile': 'text',
+          'open': '_opening'}
 
 
 def __getattr__(name: str) -> Any:

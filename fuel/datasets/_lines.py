@@ -16,10 +16,11 @@ from fuel.exceptions import DataFileError, StateError
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ['LineReader', 'PositionedFile', 'decompressed', 'missing_file']
+__all__ = ['ENCODING_ADVICE', 'LineReader', 'PositionedFile', 'decompressed', 'missing_file']
 
 _GZIP_MAGIC = b'\x1f\x8b\x08'
-_ENCODING_ADVICE = "name the encoding of the file, such as encoding='latin-1'"
+#: The end of messages about text that is not encoded as expected.
+ENCODING_ADVICE = "name the encoding of the file, such as encoding='latin-1'"
 
 
 class PositionedFile(io.RawIOBase):
@@ -181,7 +182,7 @@ class LineReader:
             except UnicodeDecodeError as error:
                 raise self._failed(UnicodeError(
                     f'{self.files[self.index]}, after line {self.line}: the text is not valid '
-                    f'{text.encoding} ({error.reason}); {_ENCODING_ADVICE}')) from None
+                    f'{text.encoding} ({error.reason}); {ENCODING_ADVICE}')) from None
             except (OSError, EOFError, zlib.error) as error:
                 raise self._failed(DataFileError(
                     f'{self.files[self.index]}, after line {self.line}: the file cannot be read '
@@ -265,7 +266,7 @@ class LineReader:
         except UnicodeEncodeError as error:
             raise UnicodeError(
                 f'{self.where}: byte 0x{ord(line[error.start]) & 0xff:02x} after '
-                f'{line[:error.start][-20:]!r} is not valid {encoding}; {_ENCODING_ADVICE}'
+                f'{line[:error.start][-20:]!r} is not valid {encoding}; {ENCODING_ADVICE}'
                 ) from None
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,16 +1,12 @@
 """The Iris data set."""
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from fuel.datasets._h5py import H5PYDataset
-from fuel.utils.paths import find_in_data_path
+from fuel.datasets._built_in import BuiltInDataset
 
 __all__ = ['Iris']
 
 
-class Iris(H5PYDataset):
+class Iris(BuiltInDataset):
     """Measurements of 150 iris flowers of three species.
 
     Source ``features`` has length and width of sepal and petal in centimetres, float32, shape
@@ -33,8 +29,3 @@ class Iris(H5PYDataset):
     """
 
     filename = 'iris.hdf5'
-
-    def __init__(self, which_sets: Sequence[str], **kwargs: Any) -> None:
-        kwargs.setdefault('load_in_memory', True)
-        super().__init__(file_or_path=find_in_data_path(self.filename), which_sets=which_sets,
-                         **kwargs)

@@ -14,7 +14,8 @@ import numpy
 from fuel._types import AnyArray
 from fuel.transformers._jpeg import cut_off_below
 
-__all__ = ['BadImage', 'decoded', 'decoded_window', 'fast_decoder']
+__all__ = ['BadImage', 'converted_image', 'decoded', 'decoded_window', 'decoding_trouble',
+           'fast_decoder', 'opened_image']
 
 ORIENTATION = 0x0112  # the EXIF tag
 _SIXTEEN_BITS = frozenset({'I;16', 'I;16B', 'I;16L', 'I;16N'})
@@ -56,14 +57,14 @@ def decoded(data: bytes, color_mode: str | None) -> AnyArray:
     BadImage
         The bytes are no image, a broken one, or too large a one.
     """
-    image = _opened(data)
+    image = opened_image(data)
     kind = image.format
     if _is_plain_jpeg(image, color_mode) and _orientation(image) == 1:
         pixels = _fast(data, image.mode, color_mode)
         if pixels is not None:
             return pixels
-    with _trouble():
-        return numpy.array(_converted(_upright(image), color_mode, kind))
+    with decoding_trouble():
+        return numpy.array(converted_image(_upright(image), color_mode, kind))
 
 
 def decoded_window(data: bytes, color_mode: str, box_of: Callable[[int, int], Box],
@@ -96,10 +97,10 @@ def decoded_window(data: bytes, color_mode: str, box_of: Callable[[int, int], Bo
     BadImage
         The bytes are no image, a broken one, or too large a one.
     """
-    image = _opened(data)
+    image = opened_image(data)
     kind = image.format
     upright = _orientation(image) == 1
-    with _trouble():
+    with decoding_trouble():
         if not upright:
             image = _upright(image)
         width, height = image.size
@@ -118,14 +119,14 @@ def decoded_window(data: bytes, color_mode: str, box_of: Callable[[int, int], Bo
                 if pixels is not None:
                     return pixels, (top, left, tall, wide)
             if part is not data:
-                image = _opened(part)
+                image = opened_image(part)
             if by > 1:
                 image.draft(image.mode, (width // by, height // by))
         window = image.crop((left, top, left + wide, top + tall))
-        return numpy.asarray(_converted(window, color_mode, kind)), (0, 0, tall, wide)
+        return numpy.asarray(converted_image(window, color_mode, kind)), (0, 0, tall, wide)
 
 
-def _opened(data: bytes) -> Any:
+def opened_image(data: bytes) -> Any:
     """Return a Pillow image of which only the header was read."""
     from PIL import Image, UnidentifiedImageError
     limit = Image.MAX_IMAGE_PIXELS
@@ -151,7 +152,7 @@ def _opened(data: bytes) -> Any:
 
 
 @contextlib.contextmanager
-def _trouble() -> Iterator[None]:
+def decoding_trouble() -> Iterator[None]:
     """Turn whatever Pillow raises over broken data into one error."""
     try:
         yield
@@ -180,7 +181,7 @@ def _upright(image: Any) -> Any:
     return image if _orientation(image) == 1 else ImageOps.exif_transpose(image)
 
 
-def _converted(image: Any, color_mode: str | None, kind: str | None) -> Any:
+def converted_image(image: Any, color_mode: str | None, kind: str | None) -> Any:
     """Convert a Pillow image of some format, keeping brightness that Pillow would cut off."""
     from PIL import Image
     if color_mode is None or color_mode == image.mode:

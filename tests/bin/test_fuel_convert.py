@@ -4,6 +4,7 @@ import os
 from importlib import resources
 
 import h5py
+import numpy
 import pytest
 
 import fuel
@@ -79,8 +80,12 @@ def test_into_the_current_directory_by_default():
 
 def test_tags():
     main(['named', '-d', '../raw'])
-    assert tags('usual.hdf5') == {'h5py_interface_version': '0.3', 'fuel_convert_version': '0.2',
-                                  'fuel_convert_command': 'fuel-convert named -d ../raw'}
+    found = tags('usual.hdf5')
+    assert found.pop('fuel_convert_date')
+    assert found == {'h5py_interface_version': '0.3', 'fuel_convert_version': '0.2',
+                     'fuel_convert_command': 'fuel-convert named -d ../raw',
+                     'fuel_version': fuel.__version__, 'h5py_version': h5py.__version__,
+                     'hdf5_version': h5py.version.hdf5_version, 'numpy_version': numpy.__version__}
     with h5py.File('usual.hdf5', 'r') as h5file:
         for name in h5file.attrs:
             info = h5py.check_string_dtype(h5file.attrs.get_id(name).dtype)
@@ -115,23 +120,44 @@ def test_folder_in_the_output_filename(extra):
     assert sorted(os.listdir('../out')) == ['x.hdf5', 'y.h5']
 
 
-def test_existing_file_is_replaced():
+def test_existing_file_is_replaced_only_on_demand(capsys):
     main(['named'])
     with h5py.File('usual.hdf5', 'a') as h5file:
         h5file['old'] = 1
-    main(['named'])
+    capsys.readouterr()
+    line = fails('convert', ['named'], capsys)
+    assert os.path.realpath('usual.hdf5') in line
+    assert '--force' in line
+    with h5py.File('usual.hdf5', 'r') as h5file:
+        assert list(h5file) == ['old', 'x']
+    main(['named', '--force'])
     with h5py.File('usual.hdf5', 'r') as h5file:
         assert list(h5file) == ['x']
 
 
+def test_name_that_is_taken_is_told_before_the_work(capsys):
+    open('mine.hdf5', 'w').close()
+    # The converter would fail, if it ran.
+    assert 'mine.hdf5 is there already' in fails('convert', ['nothing', '-r', 'mine'], capsys)
+    assert os.path.getsize('mine.hdf5') == 0
+
+
+def test_none_of_several_files_is_replaced(capsys):
+    os.mkdir('deep')
+    open('deep/b.h5', 'w').close()
+    assert 'deep/b.h5' in fails('convert', ['several'], capsys)
+    assert os.listdir('.') == ['deep']
+
+
 def test_several_files_and_those_not_returned():
     main(['several', '-o', '../out'])
-    main(['several', '-o', '../out'])
+    main(['several', '-o', '../out', '--force'])
     found = sorted(os.path.relpath(os.path.join(folder, name), '../out')
                    for folder, _, names in os.walk('../out') for name in names)
     assert found == ['a.h5', 'deep/b.h5', 'words.txt']
     for name in ('a.h5', 'deep/b.h5'):
-        assert tags(f'../out/{name}')['fuel_convert_command'] == 'fuel-convert several -o ../out'
+        assert tags(f'../out/{name}')['fuel_convert_command'] == (
+            'fuel-convert several -o ../out --force')
 
 
 def test_file_that_a_converter_puts_elsewhere_is_left_and_tagged_there():

@@ -145,5 +145,17 @@ def test_other_numbers_of_examples_are_converted_with_a_warning(raw, caplog, cou
     assert f'150 examples; this file has {count}' in record.getMessage()
 
 
+def test_storage_options_and_the_splits_beside_them(raw):
+    features, targets = independent()
+    with h5py.File(convert(raw, compression='gzip', chunk_examples=25), 'r') as h5file:
+        for source, values in (('features', features), ('targets', targets)):
+            assert h5file[source].compression == 'gzip'
+            assert h5file[source].chunks == (25, *values.shape[1:])
+            assert numpy.array_equal(h5file[source][...], values)
+        assert len(indices(h5file, 'valid')['targets']) == 20
+
+
 def test_subparser():
-    assert fill_subparser(argparse.ArgumentParser()) is convert_iris
+    parser = argparse.ArgumentParser()
+    assert fill_subparser(parser) is convert_iris
+    assert vars(parser.parse_args([])) == {'compression': None, 'chunk_examples': None}

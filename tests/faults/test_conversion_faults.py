@@ -61,7 +61,8 @@ def converter(write_module, tmp_path, monkeypatch):  # noqa: F811
 def stopped_in_the_middle(tmp_path, **kwargs):
     """Start a conversion in a process of its own, and return it when it has half done."""
     process = subprocess.Popen(
-        [sys.executable, '-c', 'from fuel.bin.fuel_convert import main; main()', 'extra'],
+        [sys.executable, '-c', 'from fuel.bin.fuel_convert import main; main()', 'extra',
+         '--force'],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env=environment(PYTHONPATH=str(tmp_path), FUEL_EXTRA_CONVERTERS='extra_converters',
                         PYTHONDONTWRITEBYTECODE='1'), **kwargs)
@@ -94,7 +95,7 @@ def test_killed_conversion_leaves_the_old_file_and_the_next_one_sweeps(converter
     if old:
         assert names_in() == ['old']
     converter('pass')
-    main(['extra'])
+    main(['extra', '--force'])
     assert os.listdir('.') == ['x.hdf5']
     assert names_in() == ['x', 'y']
 
@@ -127,7 +128,7 @@ def test_failed_conversion_leaves_the_old_file(converter, capsys, old):
     converter("raise ValueError('Wrong magic number')")
     if old:
         write_old_file()
-    line = fails('convert', ['extra'], capsys)
+    line = fails('convert', ['extra', '--force'], capsys)
     assert 'ValueError: Wrong magic number' in line
     assert 'extra_converters.py, line 11' in line
     assert os.listdir('.') == (['x.hdf5'] if old else [])
@@ -161,7 +162,7 @@ FULL_DISK = """import resource
 def test_no_space(converter, tmp_path):
     converter(FULL_DISK)
     write_old_file()
-    result = run('convert', 'extra', cwd='.', PYTHONPATH=str(tmp_path),
+    result = run('convert', 'extra', '--force', cwd='.', PYTHONPATH=str(tmp_path),
                  FUEL_EXTRA_CONVERTERS='extra_converters')
     assert result.returncode == 2
     lines = result.stderr.splitlines()
@@ -195,7 +196,7 @@ def test_failed_sync_leaves_the_old_file(converter, capsys, monkeypatch, number)
     write_old_file()
     with monkeypatch.context() as patch:
         patch.setattr(os, 'fsync', fail)
-        assert os.strerror(number) in fails('convert', ['extra'], capsys)
+        assert os.strerror(number) in fails('convert', ['extra', '--force'], capsys)
     assert os.listdir('.') == ['x.hdf5']
     assert names_in() == ['old']
 
@@ -216,8 +217,9 @@ def test_read_only_folder(converter, capsys, monkeypatch):
 def test_folder_in_the_place_of_the_output(converter, capsys):
     converter('pass')
     os.mkdir('x.hdf5')
-    assert 'x.hdf5' in fails('convert', ['extra'], capsys)
-    assert os.listdir('.') == ['x.hdf5']
+    for options in ([], ['--force']):
+        assert 'x.hdf5' in fails('convert', ['extra', *options], capsys)
+        assert os.listdir('.') == ['x.hdf5']
 
 
 def test_converter_called_from_python_writes_elsewhere_first(tmp_path, monkeypatch):
@@ -225,7 +227,7 @@ def test_converter_called_from_python_writes_elsewhere_first(tmp_path, monkeypat
     raw = os.path.join(os.path.dirname(fuel.__file__), 'downloaders', 'bundled')
     (tmp_path / 'iris.hdf5').write_bytes(b'old')
 
-    def fail(h5file, data):
+    def fail(h5file, data, **options):
         h5file['half'] = numpy.zeros(1000)
         raise RuntimeError('in the middle')
 

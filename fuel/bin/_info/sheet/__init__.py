@@ -1,0 +1,1 @@
+"""Contact sheets: a file drawn as a picture, so that a person can look instead of read."""

@@ -1,0 +1,209 @@
+"""A page on which bands of drawings stand below each other; places and sizes are in pixels."""
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from fuel.exceptions import FuelError
+
+__all__ = ['COLOURS', 'DARK', 'GREY', 'MARGIN', 'WIDTH', 'Area', 'Band', 'Page', 'PlotExtraMissing',
+           'clean', 'plain_style', 'short_numbers']
+
+Figure: TypeAlias = Any
+Axes: TypeAlias = Any
+
+WIDTH = 1200
+MARGIN = 36
+_GAP = 22
+_DPI = 100
+DARK, GREY = '#222222', '#777777'
+COLOURS = ('#4c72b0', '#dd8452', '#55a868', '#c44e52', '#8172b3', '#937860', '#da8bc3', '#8c8c8c',
+           '#b5a642', '#64b5cd')
+
+
+class PlotExtraMissing(FuelError, ImportError):
+    """There is no matplotlib to draw with."""
+
+
+def clean(words: object) -> str:
+    """Return words without what cannot be printed in one line."""
+    return ''.join(letter if unicodedata.category(letter)[0] != 'C' else ' '
+                   for letter in str(words)).strip()
+
+
+def short_numbers(axis: Any, least: float = 1e3) -> None:
+    """Have an axis tell large numbers in few letters: 20k instead of 20000.
+
+    Parameters
+    ----------
+    axis : matplotlib.axis.Axis
+        The axis.
+    least : float, optional
+        Numbers from here on are told in this way.
+    """
+    axis.set_major_formatter(lambda number, _: _short(number, least))
+
+
+def _short(number: float, least: float) -> str:
+    for unit, letter in ((1e9, 'G'), (1e6, 'M'), (1e3, 'k')):
+        if abs(number) >= max(unit, least):
+            return f'{number / unit:.4g}{letter}' if abs(number) < 1e14 else f'{number:.4g}'
+    return f'{number:.6g}'
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Something to draw over the whole width of the page.
+
+    Attributes
+    ----------
+    height : int
+        In pixels.
+    draw : callable
+        Takes the area of the band.
+    """
+
+    height: int
+    draw: Callable[[Area], None]
+
+
+class Area:
+    """A part of the page.
+
+    Parameters
+    ----------
+    page : Page
+        The page.
+    left, top, width, height : float
+        In pixels, from the upper left corner of the page.
+    """
+
+    def __init__(self, page: Page, left: float, top: float, width: float, height: float) -> None:
+        self.page, self.left, self.top, self.width, self.height = page, left, top, width, height
+
+    def part(self, left: float, top: float, width: float, height: float) -> Area:
+        """Return a part of this area; the place is relative to its upper left corner."""
+        return Area(self.page, self.left + left, self.top + top, width, height)
+
+    def axes(self, left: float = 0, top: float = 0, width: float | None = None,
+             height: float | None = None) -> Axes:
+        """Return axes at a place in this area, by default over all of it."""
+        width = self.width - left if width is None else width
+        height = self.height - top if height is None else height
+        total = self.page.height
+        axes = self.page.figure.add_axes((
+            (self.left + left) / WIDTH, 1 - (self.top + top + height) / total, width / WIDTH,
+            height / total))
+        axes.tick_params(labelsize=7, colors=GREY, length=2, width=.6, pad=2)
+        for side, spine in axes.spines.items():
+            spine.set_visible(side in ('bottom', 'left'))
+            spine.set_color('#aaaaaa')
+            spine.set_linewidth(.6)
+        return axes
+
+    def canvas(self) -> Axes:
+        """Return axes over the whole area whose units are its pixels, from the upper left."""
+        axes = self.axes()
+        axes.set_axis_off()
+        axes.set_xlim(0, self.width)
+        axes.set_ylim(self.height, 0)
+        return axes
+
+    def write(self, left: float, top: float, words: object, *, size: float = 8,
+              colour: str = DARK, width: float | None = None, bold: bool = False,
+              align: str = 'left') -> float:
+        """Write a line of words, cut off where it does not fit; return its width.
+
+        The place is that of the upper left corner of the line, for another alignment that of the
+        middle or of the right end.
+        """
+        text = self.page.fitted(words, self.width - left if width is None else width, size, bold)
+        self.page.figure.text(
+            (self.left + left) / WIDTH, 1 - (self.top + top) / self.page.height, text,
+            fontsize=size, color=colour, ha=align, va='top',
+            fontweight='bold' if bold else 'normal')
+        return self.page.measure(text, size, bold)
+
+
+class Page:
+    """Collects bands, and draws them.
+
+    Attributes
+    ----------
+    figure : matplotlib.figure.Figure
+        What is drawn on.
+    height : int
+        Of the whole page, in pixels.
+
+    Raises
+    ------
+    PlotExtraMissing
+        matplotlib is not installed. An ``ImportError``.
+    """
+
+    def __init__(self) -> None:
+        try:
+            from matplotlib.backends.backend_agg import FigureCanvasAgg
+            from matplotlib.figure import Figure as NewFigure
+        except ImportError as error:
+            raise PlotExtraMissing(
+                f'drawing needs the package matplotlib, which cannot be imported ({error}); '
+                'pip install fuel[plot] brings it') from error
+        self.bands: list[Band] = []
+        self.figure: Figure = NewFigure(figsize=(WIDTH / _DPI, 1), dpi=_DPI, facecolor='white')
+        canvas: Any = FigureCanvasAgg(self.figure)
+        self._renderer = canvas.get_renderer()
+        self.height = 1
+
+    def measure(self, text: str, size: float, bold: bool = False) -> float:
+        """Return the width of a line."""
+        from matplotlib.font_manager import FontProperties
+
+        font = FontProperties(size=size, weight='bold' if bold else 'normal')
+        width, _, _ = self._renderer.get_text_width_height_descent(text, font, ismath=False)
+        return float(width)
+
+    def fitted(self, words: object, width: float, size: float, bold: bool = False) -> str:
+        """Return as much of a line as fits into a width."""
+        text = clean(words)[:2000]
+        if self.measure(text, size, bold) <= width:
+            return text
+        low, high = 0, len(text)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self.measure(text[:middle].rstrip() + '…', size, bold) <= width:
+                low = middle
+            else:
+                high = middle - 1
+        return text[:low].rstrip() + '…' if low else ''
+
+    def save(self, path: str) -> None:
+        """Draw all bands, and write the page as a PNG file, with the same bytes each time."""
+        self.height = 2 * MARGIN + sum(band.height + _GAP for band in self.bands)
+        self.figure.set_size_inches(WIDTH / _DPI, self.height / _DPI)
+        top = float(MARGIN)
+        for band in self.bands:
+            band.draw(Area(self, MARGIN, top, WIDTH - 2 * MARGIN, band.height))
+            top += band.height + _GAP
+        # By default the picture would tell the version of matplotlib.
+        self.figure.savefig(path, format='png', dpi=_DPI, metadata={'Software': None})
+
+
+@contextmanager
+def plain_style() -> Iterator[None]:
+    """Draw in the style of this module, whatever the user has set, while a ``with`` block runs."""
+    import warnings
+
+    import matplotlib
+
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        # Letters that the font lacks are drawn as boxes.
+        warnings.simplefilter('ignore')
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update({'text.parse_math': False, 'axes.titlelocation': 'left',
+                                    'axes.titlesize': 8, 'axes.titlecolor': DARK,
+                                    'axes.formatter.useoffset': False})
+        yield

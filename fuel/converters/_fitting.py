@@ -1,0 +1,156 @@
+"""Files of pictures as they are stored: their bytes, or pixels of their own or of one size."""
+from __future__ import annotations
+
+import io
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fuel.exceptions import ConversionError
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+__all__ = ['RESIZES', 'Encoded', 'Fitting', 'fitted', 'problem_of', 'upright']
+
+#: What can be done to pictures that have other proportions.
+RESIZES = ('stretch', 'crop', 'pad')
+_ORIENTATION = 0x0112       # the EXIF tag; its values are those of the EXIF standard
+
+
+def _content(path: str) -> bytes:
+    try:
+        with open(path, 'rb') as stream:
+            return stream.read()
+    except OSError as error:
+        raise ConversionError(f'{path} cannot be read: {error.strerror}') from error
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Takes files as they are, after having seen that they are pictures. For worker processes."""
+
+    def __call__(self, path: str) -> NDArray[numpy.uint8]:
+        """Return the bytes of a file.
+
+        Raises
+        ------
+        ConversionError
+            It is no picture, or cannot be read.
+        """
+        import numpy
+
+        from fuel.converters._pixels import decoded
+        content = _content(path)
+        decoded(content, path)
+        return numpy.frombuffer(content, dtype=numpy.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """Decodes files of pictures. For worker processes.
+
+    Parameters
+    ----------
+    color : {'RGB', 'L'}
+        The mode of Pillow that pictures are converted to.
+    size : tuple of int, optional
+        The height and width that they are brought to; by default each keeps its own.
+    resize : {'stretch', 'crop', 'pad'}, optional
+        How, see `fitted`.
+    """
+
+    color: str
+    size: tuple[int, int] | None = None
+    resize: str = RESIZES[0]
+
+    def __call__(self, path: str) -> NDArray[numpy.uint8]:
+        """Return a picture, upright; shape (channel, height, width).
+
+        Raises
+        ------
+        ConversionError
+            It is no picture, or cannot be read.
+        """
+        from fuel.converters._pixels import decoded
+        content = _content(path)
+        pixels = upright(content, decoded(content, path, self.color))
+        return pixels if self.size is None else fitted(pixels, self.size, self.resize)
+
+
+def problem_of(path: str) -> str | None:
+    """Return why a file is not a picture; `None` if it is one."""
+    try:
+        Encoded()(path)
+    except ConversionError as error:
+        return str(error)
+    return None
+
+
+def upright(content: bytes, pixels: NDArray[numpy.uint8]) -> NDArray[numpy.uint8]:
+    """Turn a picture as its EXIF data say, for cameras store what they saw as they were held.
+
+    Parameters
+    ----------
+    content : bytes
+        The file.
+    pixels : ndarray, shape (channel, height, width)
+        What is in it.
+    """
+    import numpy
+    from PIL import Image
+    turned: Any = pixels
+    orientation = 1
+    # Broken EXIF data say nothing; the picture itself was good.
+    with suppress(Exception), Image.open(io.BytesIO(content)) as image:
+        orientation = image.getexif().get(_ORIENTATION, 1)
+    if orientation in (5, 6, 7, 8):
+        turned = turned.transpose(0, 2, 1)
+    if orientation in (2, 3, 6, 7):
+        turned = turned[:, :, ::-1]
+    if orientation in (3, 4, 7, 8):
+        turned = turned[:, ::-1]
+    return numpy.ascontiguousarray(turned)
+
+
+def fitted(pixels: NDArray[numpy.uint8], size: tuple[int, int],
+           resize: str) -> NDArray[numpy.uint8]:
+    """Return a picture in another size.
+
+    Parameters
+    ----------
+    pixels : ndarray, shape (channel, height, width)
+        One or three channels.
+    size : tuple of int
+        The wanted height and width.
+    resize : {'stretch', 'crop', 'pad'}
+        ``'stretch'`` changes the proportions. ``'crop'`` takes the largest window in the middle
+        that has the right ones. ``'pad'`` makes the picture as large as fits, with black beside
+        it. The filter is Pillow's bilinear one, which takes all pixels into account where a
+        picture gets smaller.
+    """
+    import numpy
+    from PIL import Image
+    (tall, wide), (height, width) = pixels.shape[1:], size
+    if (tall, wide) == size:
+        return pixels
+    box, inner = (0.0, 0.0, float(wide), float(tall)), size
+    if resize == 'crop':
+        across, down = min(wide, tall * width / height), min(tall, wide * height / width)
+        left, top = (wide - across) / 2, (tall - down) / 2
+        # A hair more than there is would be refused.
+        box = left, top, min(left + across, wide), min(top + down, tall)
+    elif resize == 'pad':
+        scale = min(height / tall, width / wide)
+        inner = (min(height, max(1, round(tall * scale))), min(width, max(1, round(wide * scale))))
+    picture = Image.fromarray(numpy.ascontiguousarray(
+        pixels[0] if len(pixels) == 1 else pixels.transpose(1, 2, 0)))
+    small = numpy.asarray(picture.resize(inner[::-1], Image.Resampling.BILINEAR, box))
+    small = small[None] if small.ndim == 2 else small.transpose(2, 0, 1)
+    if inner == size:
+        return numpy.ascontiguousarray(small)
+    result = numpy.zeros((len(pixels), height, width), dtype=numpy.uint8)
+    top_row, left_column = (height - inner[0]) // 2, (width - inner[1]) // 2
+    result[:, top_row:top_row + inner[0], left_column:left_column + inner[1]] = small
+    return result

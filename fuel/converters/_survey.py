@@ -1,0 +1,198 @@
+"""The first reading of a table, which finds out what it holds before anything is written."""
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy
+import numpy.typing as npt
+
+from fuel.converters._columns import CATEGORY, INTEGER, Column, as_texts, is_missing, picked
+from fuel.converters._names import shown
+from fuel.converters._tables import Block, Table, Values
+from fuel.exceptions import ConversionError
+
+__all__ = ['MISSING', 'MISSING_WORDS', 'Reading', 'Survey']
+
+logger = logging.getLogger(__name__)
+
+#: What to do about values that are missing.
+MISSING = ('error', 'drop', 'nan')
+#: Texts that stand for a value that is missing.
+MISSING_WORDS = ('', '?', 'NA', 'N/A', 'NaN', 'nan', 'NULL', 'null')
+# Whole numbers beyond this are not all floats of 64 bits.
+_EXACT = 1 << 53
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a table is to be read.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    features, targets : sequence of str
+        The columns that become features, and those that become targets.
+    split : str, optional
+        The column that names the split of each row.
+    categorical, numeric : sequence of str, optional
+        Columns whose kind is said, rather than found out.
+    missing : {'error', 'drop', 'nan'}, optional
+        What to do about rows with missing values: refuse them (the default), leave them out, or
+        have NaN in place of the values.
+    words : frozenset of str, optional
+        What stands for a value that is missing.
+    complete : frozenset of str, optional
+        Columns of which is known that no value is missing.
+    """
+
+    table: Table
+    features: Sequence[str]
+    targets: Sequence[str] = ()
+    split: str | None = None
+    categorical: Sequence[str] = ()
+    numeric: Sequence[str] = ()
+    missing: str = 'error'
+    words: frozenset[str] = frozenset(MISSING_WORDS)
+    complete: frozenset[str] = frozenset()
+
+    def column(self, block: Block, name: str) -> tuple[Values, npt.NDArray[numpy.bool]]:
+        """Return the values of a column, and where they are missing."""
+        values = block.columns[self.table.names.index(name)]
+        if name in self.complete:
+            return values, numpy.zeros(len(block.places), dtype=bool)
+        return values, is_missing(values, self.words)
+
+    def where(self, place: int) -> str:
+        """Name a place in the table."""
+        return f'{self.table.path}, {self.table.place} {place}'
+
+
+@dataclass(slots=True)
+class Survey:
+    """What a table holds.
+
+    Parameters
+    ----------
+    reading : Reading
+        How it is read. It is read at once, from the first row to the last. Afterwards it knows
+        where nothing is missing.
+
+    Attributes
+    ----------
+    columns : dict
+        Maps names to `Column`, for features and targets.
+    gaps : dict
+        Maps names of columns to the place where the first value is missing, if one is.
+    kept : ndarray of bool
+        Which rows of the table are used.
+    splits : list of str
+        Names of splits, if a column has them.
+    split_of : ndarray of int
+        The number of the split of each row that is used.
+
+    Raises
+    ------
+    ConversionError
+        The table has no rows, a value is missing or of another kind than was said, or there are
+        too many categories.
+    """
+
+    reading: Reading
+    columns: dict[str, Column] = field(init=False)
+    gaps: dict[str, int] = field(init=False, default_factory=dict)
+    kept: npt.NDArray[numpy.bool] = field(init=False)
+    splits: list[str] = field(init=False, default_factory=list)
+    split_of: npt.NDArray[numpy.int64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        reading = self.reading
+        self.columns = {name: Column(name, CATEGORY if name in reading.categorical else INTEGER,
+                                     forced=name in reading.numeric)
+                        for name in (*reading.features, *reading.targets)}
+        kept, split_of = [], []
+        numbers: dict[str, int] = {}
+        for block in reading.table.blocks():
+            keep = self._look(block)
+            kept.append(keep)
+            if reading.split is not None:
+                texts = as_texts(picked(reading.column(block, reading.split)[0], keep))
+                split_of.append(numpy.array([numbers.setdefault(text, len(numbers))
+                                             for text in texts], numpy.int64))
+        self.splits = list(numbers)
+        self.split_of = numpy.concatenate(split_of) if split_of else numpy.zeros(0, numpy.int64)
+        self.kept = numpy.concatenate(kept) if kept else numpy.zeros(0, bool)
+        self._check()
+        self.reading = replace(reading, complete=frozenset(self.columns) - set(self.gaps))
+        late = [column for column in self.columns.values() if column.late]
+        if late:                # the texts that passed before it was known
+            for name, values in self._again([column.name for column in late]):
+                self.columns[name].look(values, reading.table.path)
+
+    def _look(self, block: Block) -> npt.NDArray[numpy.bool]:
+        """Learn from some rows; return which of them are used."""
+        reading = self.reading
+        keep = numpy.ones(len(block.places), dtype=bool)
+        names = [*self.columns, *([] if reading.split is None else [reading.split])]
+        found = {name: reading.column(block, name) for name in names}
+        for name, (values, gone) in found.items():
+            if gone.any():
+                row = int(gone.argmax())
+                if reading.missing == 'error' or name == reading.split:
+                    raise ConversionError(
+                        f'{reading.where(block.places[row])}: the value of the column {name!r} is '
+                        f'missing: {as_texts(values)[row]!r}. Give --missing drop to leave such '
+                        f"rows out, --missing nan for a NaN there, or --drop '{name}' to do "
+                        'without the column')
+                self.gaps.setdefault(name, block.places[row])
+                if reading.missing == 'drop':
+                    keep &= ~gone
+        for name, column in self.columns.items():
+            values, gone = found[name]
+            there = keep & ~gone
+            wrong = column.look(values if there.all() else picked(values, there),
+                                reading.table.path)
+            if wrong is not None:
+                row = int(numpy.flatnonzero(there)[wrong])
+                raise ConversionError(
+                    f'{reading.where(block.places[row])}: expected a number in the column '
+                    f'{name!r}, as --numeric says; got {as_texts(values)[row]!r}')
+        return keep
+
+    def _check(self) -> None:
+        path = self.reading.table.path
+        if not self.kept.any():
+            raise ConversionError(f'{path}: expected rows with data; ' + (
+                f'a value is missing in each of the {len(self.kept)}' if len(self.kept) else
+                'there is only the line with the names of the columns, or nothing'))
+        if self.reading.missing == 'drop' and not self.kept.all():
+            logger.warning('%s: %d of %d rows were left out, for values are missing', path,
+                           int((~self.kept).sum()), len(self.kept))
+        for name in self.reading.targets:
+            if self.columns[name].kind == CATEGORY and self.reading.missing == 'nan' and (
+                    name in self.gaps):
+                raise ConversionError(
+                    f'{self.reading.where(self.gaps[name])}: the value of the target {name!r} is '
+                    'missing, and there is no NaN among categories. Give --missing drop')
+        large = [name for name, column in self.columns.items() if column.kind == INTEGER
+                 and max(-column.low, column.high) > _EXACT and name in self.reading.features]
+        if large:
+            logger.warning('%s: the columns %s have whole numbers of more than 15 digits, which '
+                           'floats round; to leave them out, give --drop', path, shown(large))
+
+    def _again(self, names: Sequence[str]) -> Iterator[tuple[str, Values]]:
+        """Read some columns again: yield the values that are not missing, block by block."""
+        start = 0
+        for block in self.reading.table.blocks():
+            keep = self.kept[start:start + len(block.places)]
+            start += len(block.places)
+            for name in names:
+                values, gone = self.reading.column(block, name)
+                yield name, picked(values, keep & ~gone)
+
+    def classes(self, name: str) -> npt.NDArray[numpy.int64]:
+        """Return the code of the category that each used row has in a column."""
+        return numpy.concatenate([self.columns[name].numbers(values)
+                                  for _, values in self._again([name])])

@@ -1,0 +1,64 @@
+"""Conversion of the CIFAR-100 data set."""
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Callable
+from typing import Unpack
+
+from fuel.converters._cifar import CifarSet, convert_cifar
+from fuel.converters._storage import StorageArguments, add_storage_options
+from fuel.converters.base import check_exists
+
+__all__ = ['convert_cifar100', 'fill_subparser']
+
+DATASET = CifarSet(
+    archive='cifar-100-python.tar.gz',
+    batches={'train': ['cifar-100-python/train'], 'test': ['cifar-100-python/test']},
+    labels={'coarse_labels': ('coarse_labels', 20), 'fine_labels': ('fine_labels', 100)},
+    sizes={'train': 50000, 'test': 10000},
+    names=('cifar-100-python/meta', {'coarse_labels': 'coarse_label_names',
+                                     'fine_labels': 'fine_label_names'}))
+
+
+def fill_subparser(subparser: ArgumentParser) -> Callable[..., tuple[str, ...]]:
+    """Declare how the file can be stored, and return the function that converts CIFAR-100."""
+    add_storage_options(subparser)
+    return convert_cifar100
+
+
+@check_exists(required_files=[DATASET.archive])
+def convert_cifar100(directory: str, output_directory: str,
+                     output_filename: str = 'cifar100.hdf5',
+                     **storage: Unpack[StorageArguments]) -> tuple[str, ...]:
+    """Convert the CIFAR-100 data set to HDF5.
+
+    Parameters
+    ----------
+    directory : str
+        Where ``cifar-100-python.tar.gz`` lies. The pickles in it are read without running
+        anything.
+    output_directory : str
+        Where the file is to be. A temporary file as large as the data lies there in the meantime.
+    output_filename : str, optional
+        What it is to be called.
+    **storage
+        How it is to be stored: options of `fill_hdf5_file`.
+
+    Returns
+    -------
+    tuple of str
+        The path of the file. Its sources are ``features``, the pictures, shape (60000, 3, 32, 32),
+        ``coarse_labels``, the groups of classes from 0 to 19, and ``fine_labels``, the classes
+        from 0 to 99, both of shape (60000, 1); all are uint8. The split ``train`` comes first,
+        then ``test``. The attributes ``target_names`` of both sources of labels have the names of
+        the classes, if the archive does.
+
+    Raises
+    ------
+    MissingInputFiles
+        The archive is not there.
+    ConversionError
+        It is cut off or damaged, lacks a batch, or has one that is not as expected or that asks
+        for code to be run; the message names the archive and the batch.
+    """
+    return convert_cifar(DATASET, directory, output_directory, output_filename, storage)

@@ -1,0 +1,36 @@
+"""The MNIST data set."""
+from __future__ import annotations
+
+from fuel.datasets._built_in import BuiltInDataset
+from fuel.transformers.defaults import uint8_pixels_to_floatX
+
+__all__ = ['MNIST']
+
+
+class MNIST(BuiltInDataset):
+    """70000 handwritten digits.
+
+    Source ``features`` has the images, uint8 from 0 to 255, shape (batch, 1, 28, 28); source
+    ``targets`` the digits, uint8, shape (batch, 1).
+
+    Parameters
+    ----------
+    which_sets : tuple of str
+        Of ``'train'`` (60000 examples) and ``'test'`` (10000).
+    **kwargs
+        As for `H5PYDataset`. The data are loaded into memory unless ``load_in_memory=False``.
+
+    Raises
+    ------
+    DataFileNotFoundError
+        There is no ``mnist.hdf5`` in the data path; ``fuel-download mnist`` and ``fuel-convert
+        mnist`` make it.
+
+    Notes
+    -----
+    `DataStream` gives the bytes of the file. `DataStream.default_stream` divides them by 255 and
+    casts them to ``floatX``. A program should not go from one to the other without noticing.
+    """
+
+    filename = 'mnist.hdf5'
+    default_transformers = uint8_pixels_to_floatX(('features',))
