@@ -13,7 +13,7 @@ copyright = author
 version = release = __version__
 
 extensions = ['sphinx.ext.autodoc', 'sphinx.ext.autosummary', 'sphinx.ext.mathjax', 'numpydoc',
-              'pictures']
+              'pictures', 'sheets']
 exclude_patterns = ['_build', 'changes/next']
 default_role = 'autolink'
 language = 'en'

@@ -9,7 +9,8 @@ A page is gone through from top to bottom, as a reader would type it, in a folde
 * other blocks with a ``:caption:`` are files, which are written under that name; files that are
   included are copied;
 * a Python block without one is refused, since nothing would check it;
-* a ``picture`` must be one that ``docs/_ext/transformer_pictures.py`` draws.
+* a ``picture`` must be one that ``docs/_ext/transformer_pictures.py`` draws;
+* a ``sheet`` must name a converter, and there must be something that makes raw files for it.
 """
 import doctest
 import importlib
@@ -24,8 +25,10 @@ import types
 import xml.etree.ElementTree
 
 import pytest
+from PIL import Image
 
 import fuel
+from fuel.converters import all_converters
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / 'docs'
 FRAGMENTS = DOCS / 'changes' / 'next'
@@ -304,6 +307,27 @@ def test_pictures_can_be_drawn(drawings):
         assert root.tag == '{http://www.w3.org/2000/svg}svg', name
         assert drawing() == drawing(), f'{name} is another one each time'
         assert drawing.__doc__, f'{name} has no words for those who do not see it'
+
+
+SHEETS = sorted({name for page in PAGES for _, _, name, *_ in directives(read(page), 'sheet')})
+
+
+@pytest.fixture
+def draw_sheet(monkeypatch):
+    """Return what draws the contact sheets of the pages."""
+    monkeypatch.setattr(sys, 'dont_write_bytecode', True)
+    monkeypatch.syspath_prepend(DOCS / '_ext')
+    yield importlib.import_module('data_set_sheets').draw
+    sys.modules.pop('data_set_sheets', None)
+
+
+@pytest.mark.parametrize('name', SHEETS)
+def test_sheets_of_pages_can_be_drawn(name, draw_sheet, tmp_path):
+    assert name in dict(all_converters)
+    assert callable(importlib.import_module(f'tests.raw.{name}').write)
+    draw_sheet(name, tmp_path / 'sheet.png')
+    with Image.open(tmp_path / 'sheet.png') as image:
+        assert image.width == 1200
 
 
 def test_change_fragments_have_proper_names():
