@@ -53,12 +53,6 @@ def note_seed(seed: int) -> None:
         record.seed = int(seed)
 
 
-def announce(descriptor: int, position: int) -> None:
-    """Have the operating system fetch what will be read next; a cold disk is twice as fast so."""
-    if hasattr(os, 'posix_fadvise'):
-        os.posix_fadvise(descriptor, position, _AHEAD, os.POSIX_FADV_WILLNEED)
-
-
 class _NotedFile(io.RawIOBase):
     """A file of which what is read in order, from the beginning, is hashed on the way."""
 
@@ -66,7 +60,7 @@ class _NotedFile(io.RawIOBase):
         self._stream = open(path, 'rb', buffering=0)  # noqa: SIM115 - closed by close
         self._record = record
         self._digest: InputDigest = record.input(path)
-        self._position = 0
+        self._position = self._announced = 0
         self.name = path
 
     def readable(self) -> bool:
@@ -79,7 +73,7 @@ class _NotedFile(io.RawIOBase):
         return self._stream.fileno()
 
     def readinto(self, buffer: Any) -> int:
-        announce(self._stream.fileno(), self._position)
+        self._announce()
         count = self._stream.readinto(buffer) or 0
         start, self._position = self._position, self._position + count
         # A read that begins in what is known already may still end beyond it.
@@ -88,6 +82,16 @@ class _NotedFile(io.RawIOBase):
             self._digest.fed += len(fresh)
             self._record.feed(self._digest, fresh)
         return count
+
+    def _announce(self) -> None:
+        """Have the system fetch what will be read next; a cold disk is twice as fast so."""
+        if not self._position <= self._announced <= self._position + 2 * _AHEAD:
+            self._announced = self._position        # it was read elsewhere before
+        if self._announced < self._position + _AHEAD:
+            if hasattr(os, 'posix_fadvise'):
+                os.posix_fadvise(self._stream.fileno(), self._announced, _AHEAD,
+                                 os.POSIX_FADV_WILLNEED)
+            self._announced += _AHEAD
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         self._position = self._stream.seek(offset, whence)

@@ -7,12 +7,14 @@ import os
 from tests.raw import imagenet
 
 
-def write(folder, classes=3, images=8, valid=7, test=5):
-    """Write the four archives into a folder; `images` is the number of each class.
+def write(folder, classes=3, images=8, valid=7, test=5, padding=0):
+    """Write the four archives into a folder.
 
-    Returns what is in them.
+    `images` is the number of each class, `padding` the bytes that pictures have more than they
+    need. Returns what is in the archives.
     """
-    pool, raw = imagenet.Pool(), imagenet.Raw([imagenet.wnid(number) for number in range(classes)])
+    pool = imagenet.Pool(padding)
+    raw = imagenet.Raw([imagenet.wnid(number) for number in range(classes)])
     imagenet.write_training(os.path.join(folder, 'ILSVRC2012_img_train.tar'), raw, pool, images)
     for index in range(valid):
         raw.valid_ids.append(1 + (index * 5 + 1) % classes)
