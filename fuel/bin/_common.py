@@ -2,20 +2,20 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import os
+import signal
 import sys
+import threading
 import traceback
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn, cast
 
 from fuel._registry import BUILT_IN, OWN_FILES, FillSubparser
-from fuel.exceptions import FuelError
+from fuel.bin._messages import messages, one_line, show_warning
 
 __all__ = ['CommandParser', 'add_data_sets', 'add_traceback_option', 'arguments_of',
-           'one_line', 'reporting']
+           'current_folder', 'reporting']
 
 #: Arguments of the commands themselves, which are not handed on. The names cannot collide with
 #: those that plug-ins choose.
@@ -97,79 +97,45 @@ def _filling(fill_subparser: FillSubparser, add_options: Callable[[argparse.Argu
     return fill
 
 
+def current_folder() -> str:
+    """Return the current folder, also if it has been removed meanwhile."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.curdir
+
+
 def arguments_of(namespace: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments that are meant for the function of a data set."""
     return {name: value for name, value in vars(namespace).items() if name not in _OWN}
 
 
-def one_line(error: BaseException) -> str:
-    """Return the message of an error in one line.
+class _Ended(BaseException):
+    """A signal asks the command to end."""
 
-    Errors that nobody foresaw are told with their class and where they were raised.
-    """
-    if isinstance(error, OSError) and error.strerror and not isinstance(error, FuelError):
-        # A file that was opened by its number has that for a name.
-        name = '' if error.filename is None else (
-            f'{os.fsdecode(error.filename)}: ' if not isinstance(error.filename, int) else '')
-        return ' '.join(f'{name}{error.strerror}'.split())  # HDF5 writes several lines
-    text = ' '.join(str(error).split())
-    if isinstance(error, (FuelError, OSError)) and text:
-        return text
-    place = _place(traceback.extract_tb(error.__traceback__))
-    return f'{type(error).__name__}: {text}{place}; --traceback shows more'
-
-
-def _place(frames: traceback.StackSummary) -> str:
-    """Return where an error comes from: the last line of the code that the command called.
-
-    Deeper lines, in the libraries which that code uses, would tell its author less.
-    """
-    here = os.path.dirname(__file__)
-    called = [frame for frame in frames if os.path.dirname(frame.filename) != here]
-    if not called:
-        return ''
-    folder = os.path.dirname(called[0].filename)
-    frame = [frame for frame in called if frame.filename.startswith(folder)][-1]
-    return f' ({frame.filename}, line {frame.lineno})'
-
-
-class _Stream(logging.Handler):
-    """Prints messages: what is going on to standard output, warnings to standard error."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Print a record."""
-        try:
-            serious = record.levelno >= logging.WARNING
-            prefix = f'{record.levelname.lower()}: ' if serious else ''
-            print(f'{prefix}{record.getMessage()}', flush=True,
-                  file=sys.stderr if serious else sys.stdout)
-        except BrokenPipeError:
-            raise
-        except Exception:
-            self.handleError(record)
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 @contextmanager
-def _messages() -> Iterator[None]:
-    """Print what the library logs and warns of, while a ``with`` block runs."""
-    logger = logging.getLogger('fuel')
-    handler = _Stream()
-    level, propagate = logger.level, logger.propagate
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
+def _ended_by_signals(wanted: bool) -> Iterator[None]:
+    """Have signals that ask for the end raise an error, so that nothing is left behind."""
+    def end(number: int, frame: object) -> NoReturn:
+        raise _Ended(number)
+
+    before = {}
+    if wanted and threading.current_thread() is threading.main_thread():
+        for name in ('SIGTERM', 'SIGHUP'):
+            number = getattr(signal, name, None)
+            # Who runs it with nohup wants it to go on.
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                before[number] = signal.signal(number, end)
     try:
-        with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
-            yield
+        yield
     finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)
-        logger.propagate = propagate
-
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f'warning: {" ".join(str(message).split())}', file=sys.stderr, flush=True)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
@@ -190,7 +156,8 @@ def reporting(program: str, args: Sequence[str], *,
     Raises
     ------
     SystemExit
-        With code 2 after an error, 130 after Ctrl-C.
+        With code 2 after an error, 130 after Ctrl-C, 128 and the number of the signal after
+        SIGTERM or SIGHUP.
     """
     ignored: list[str] = []
     hook = sys.unraisablehook
@@ -198,14 +165,18 @@ def reporting(program: str, args: Sequence[str], *,
     # where the interpreter would print a traceback and go on.
     sys.unraisablehook = lambda unraisable: ignored.append(str(unraisable.exc_value))
     try:
-        with _messages():
+        with messages(), _ended_by_signals(leave_at_once):
             yield
         for message in ignored:
-            _show_warning(message)
+            show_warning(message)
         return
     except KeyboardInterrupt as error:
         code = 130
         print(f'\n{program}: interrupted', file=sys.stderr)
+        _let_go(error)
+    except _Ended as error:
+        code = 128 + error.number
+        print(f'{program}: ended by {signal.Signals(error.number).name}', file=sys.stderr)
         _let_go(error)
     except BrokenPipeError:
         # Whoever read our output is gone, and wants no more of it; neither should the

@@ -56,6 +56,9 @@ def convert(function: Callable[..., Any], arguments: Mapping[str, Any], command:
     if 'output_filename' in arguments:
         folder, name = os.path.split(arguments['output_filename'])
         target = os.path.join(target, folder)
+        if name in ('', os.curdir, os.pardir):
+            raise ConversionError('expected the name of a file with -r; got '
+                                  f"{arguments['output_filename']!r}, a folder")
         if not name.endswith(('.hdf5', '.hdf', '.h5')):
             name += '.hdf5'
         arguments['output_filename'] = name
@@ -115,7 +118,12 @@ def _publish(workplace: str, target: str, record: Record) -> None:
         place = os.path.normpath(os.path.join(target, folder))
         os.makedirs(place, exist_ok=True)
         for name in found[folder]:
-            move_into_place(os.path.join(workplace, folder, name), os.path.join(place, name))
+            try:
+                move_into_place(os.path.join(workplace, folder, name), os.path.join(place, name),
+                                replace=record.force)
+            except FileExistsError:         # another process was quicker
+                record.check_output(os.path.join(folder, name))
+                raise
             if len(found[folder]) <= _NAMED:
                 logger.info('wrote %s', os.path.join(place, name))
         if len(found[folder]) > _NAMED:

@@ -3,10 +3,17 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 
-from fuel.bin._common import CommandParser, add_data_sets, arguments_of, reporting
+from fuel.bin._common import (
+    CommandParser,
+    add_data_sets,
+    arguments_of,
+    current_folder,
+    reporting,
+)
 from fuel.bin._conversion import convert
 from fuel.exceptions import MissingInputFiles
 from fuel.plugins import converters
@@ -39,7 +46,7 @@ def main(args: Sequence[str] | None = None) -> None:
         namespace = parser.parse_args(arguments)
         try:
             convert(namespace.fuel_function, arguments_of(namespace),
-                    command=' '.join([program, *arguments]), force=namespace.fuel_force)
+                    command=shlex.join([program, *arguments]), force=namespace.fuel_force)
         except MissingInputFiles as error:
             lines = '\n'.join(f'   * {name}' for name in error.filenames)
             parser.exit(2, f'{PROGRAM}: error: The following required files were not found:\n\n'
@@ -47,7 +54,7 @@ def main(args: Sequence[str] | None = None) -> None:
 
 
 def _add_options(subparser: argparse.ArgumentParser) -> None:
-    here = os.getcwd()
+    here = current_folder()
     subparser.add_argument('-d', '--directory', default=here, help='where the raw files lie')
     subparser.add_argument('-o', '--output-directory', default=here,
                            help='an existing folder, where the converted file is to be')

@@ -2,11 +2,16 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 
-from fuel.bin._common import CommandParser, add_data_sets, arguments_of, reporting
+from fuel.bin._common import (
+    CommandParser,
+    add_data_sets,
+    arguments_of,
+    current_folder,
+    reporting,
+)
 from fuel.plugins import downloaders
 
 __all__ = ['main']
@@ -39,7 +44,7 @@ def main(args: Sequence[str] | None = None) -> None:
 
 
 def _add_options(subparser: argparse.ArgumentParser) -> None:
-    subparser.add_argument('-d', '--directory', default=os.getcwd(),
+    subparser.add_argument('-d', '--directory', default=current_folder(),
                            help='where the files are to be; it is made if needed')
     subparser.add_argument('--clear', action='store_true',
                            help='remove the files instead of downloading them')

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from fuel.bin._common import CommandParser, add_traceback_option, one_line, reporting
+from fuel.bin._common import CommandParser, add_traceback_option, reporting
+from fuel.bin._messages import one_line
 
 __all__ = ['main']
 

@@ -6,12 +6,11 @@ that names archive and member.
 """
 from __future__ import annotations
 
+import errno
 import io
 import os
 import re
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import TracebackType
@@ -140,7 +139,9 @@ def tar_members(path: str | os.PathLike[str], *, limit: int = 1 << 31) -> Iterat
                         yield member
                     # Nothing is asked for twice, and there may be millions of them.
                     vars(archive)['members'] = []
-        except tarfile.TarError as error:
+        except ConversionError:
+            raise
+        except (tarfile.TarError, ValueError, ArithmeticError, LookupError) as error:
             what = 'is cut off or damaged' if found else 'is no tar archive'
             raise ConversionError(f'{path} {what}: {error}. Download it again') from error
         if not found:
@@ -194,15 +195,26 @@ class Zip:
         self._stream = open_input(self.path)
         try:
             self._archive = zipfile.ZipFile(self._stream)
-            self._infos = {check_name(self.path, info.filename): info
-                           for info in self._archive.infolist() if not info.is_dir()}
-        except (zipfile.BadZipFile, struct.error, ValueError, NotImplementedError) as error:
+            self._infos = self._members()
+        except Exception as error:
             self._stream.close()
-            if isinstance(error, ConversionError):
+            if isinstance(error, ConversionError) or _is_of_the_system(error):
                 raise
             raise ConversionError(f'{self.path} is no zip archive, or is cut off: {error}. '
                                   'Download it again') from error
         self.names = list(self._infos)
+
+    def _members(self) -> dict[str, zipfile.ZipInfo]:
+        """Return the files in the archive by their names."""
+        found: dict[str, zipfile.ZipInfo] = {}
+        for info in self._archive.infolist():
+            if not info.is_dir():
+                name = check_name(self.path, info.filename)
+                if name in found:
+                    raise ConversionError(f'{self.path}: expected members of different names; '
+                                          f'there are two of the name {name!r}')
+                found[name] = info
+        return found
 
     def __enter__(self) -> Self:
         return self
@@ -248,13 +260,20 @@ class Zip:
                                   f'{name!r} announces {info.file_size}')
         try:
             stream = self._archive.open(info)
-        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, struct.error) as error:
+        except Exception as error:
+            if _is_of_the_system(error):
+                raise
             raise self._problem(name, error) from error
         return io.BufferedReader(_Member(self, name, info.file_size, stream), 1 << 16)
 
     def _problem(self, name: str, error: Exception | str) -> ConversionError:
         return ConversionError(f'{self.path}: the member {name!r} cannot be read: {error}. '
                                'Download the archive again')
+
+
+def _is_of_the_system(error: Exception) -> bool:
+    """Tell errors of reading from those of what was read, such as a place that cannot be."""
+    return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
 
 
 class _Member(io.RawIOBase):
@@ -271,8 +290,8 @@ class _Member(io.RawIOBase):
         try:
             # zipfile itself stops at the announced size, and compares the checksum there.
             count = self._stream.readinto(buffer)
-        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError) as error:
-            if isinstance(error, OSError) and error.errno is not None:
+        except Exception as error:      # every way to compress has errors of its own
+            if _is_of_the_system(error):
                 raise
             raise self._archive._problem(self.name, error or 'it ends too early') from error
         self._left -= count

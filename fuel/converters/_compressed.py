@@ -65,10 +65,9 @@ class _Gzip(io.RawIOBase):
         if not self._position and _magic(self.name) != b'\x1f\x8b':
             return ConversionError(f'{self.name}: expected a file compressed by gzip; it begins '
                                    f'with {_magic(self.name)!r}. Download it again')
-        kind = 'ends too early' if isinstance(error, EOFError) else 'is damaged'
         return ConversionError(
-            f'{self.name}: the compressed file {kind} after {self._position} bytes of its content '
-            f'({self._raw.tell()} of {size} bytes were read): {error}. Download it again')
+            f'{self.name}: the compressed file is cut off or damaged, behind {self._position} '
+            f'bytes of its content; it has {size} bytes: {error}. Download it again')
 
     def close(self) -> None:
         if not self.closed:

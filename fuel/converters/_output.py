@@ -1,12 +1,15 @@
 """The file that a converter writes."""
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from fuel.converters._record import current_record
+from fuel.exceptions import ConversionError
+from fuel.storage.writing.space import writing
 from fuel.utils.atomic import replacing
 
 __all__ = ['new_file']
@@ -34,6 +37,8 @@ def new_file(output_directory: str | os.PathLike[str],
 
     Raises
     ------
+    ConversionError
+        The name leads out of the folder. A ``ValueError``.
     OutputExistsError
         ``fuel-convert`` is to make a file that is there already. A ``FileExistsError``.
     """
@@ -42,10 +47,43 @@ def new_file(output_directory: str | os.PathLike[str],
     target = os.path.join(output_directory, output_filename)
     record = current_record()
     if record is not None:
+        inside(output_directory, output_filename)
         record.check_output(os.fspath(output_filename))
         # The command has made a temporary folder already.
-        with h5py.File(target, mode='w') as h5file:
+        with _closing(h5py.File(target, mode='w')) as h5file:
             yield h5file
         return
-    with replacing(target) as path, h5py.File(path, mode='w') as h5file:
+    with replacing(target) as path, _closing(h5py.File(path, mode='w')) as h5file:
         yield h5file
+
+
+@contextmanager
+def _closing(h5file: Any) -> Iterator[Any]:
+    """Close a file in the end; what HDF5 cannot write then hides no error from before."""
+    try:
+        yield h5file
+    except BaseException:
+        with suppress(Exception):
+            h5file.close()
+        raise
+    with writing():
+        try:
+            h5file.close()
+        except RuntimeError as error:       # of the same origin, but told in another way
+            raise OSError(errno.EIO, f'HDF5 could not write all of the file: {error}',
+                          h5file.filename if h5file else None) from error
+
+
+def inside(directory: str | os.PathLike[str], name: str | os.PathLike[str]) -> None:
+    """Raise if the name of a file leads out of the folder that it is to be written into.
+
+    Raises
+    ------
+    ConversionError
+        It does. A ``ValueError``.
+    """
+    root = os.path.abspath(directory)
+    path = os.path.abspath(os.path.join(root, name))
+    if os.path.commonpath([root, path]) != root or path == root:
+        raise ConversionError(f'expected the name of a file that stays inside {root}; got '
+                              f'{os.fspath(name)!r}')

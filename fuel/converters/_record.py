@@ -97,6 +97,8 @@ class Record:
             It does. A ``FileExistsError``.
         """
         path = os.path.normpath(os.path.join(self.target, name))
+        if os.path.isdir(path):
+            raise OutputExistsError(f'{path} is a folder; give another name with -r')
         if not self.force and os.path.lexists(path):
             raise OutputExistsError(f'{path} is there already; give --force to replace it, or '
                                     'another name with -r')

@@ -126,7 +126,7 @@ def _started(desk: Desk) -> bool:
     """Start the workers; return whether the system lets them be started."""
     try:
         return desk.pool is not None
-    except OSError as error:
+    except (OSError, MemoryError) as error:
         logger.warning('no worker processes can be started (%s); one process does it all', error)
         return False
 

@@ -16,7 +16,7 @@ from fuel.converters._inputs import input_path
 from fuel.converters._output import new_file
 from fuel.converters._sound import decoded, samples_of_wav
 from fuel.converters._storage import StorageArguments, add_storage_options
-from fuel.exceptions import MissingInputFiles
+from fuel.exceptions import ConversionError, MissingInputFiles
 from fuel.storage.writing.options import SourceOptions
 from fuel.storage.writing.space import writing
 from fuel.storage.writing.split_table import write_split
@@ -95,6 +95,9 @@ def convert_youtube_audio(directory: str, output_directory: str, youtube_id: str
         It is not needed for a WAV file with 16 bits a sample that has the channels and the rate
         asked for.
     """
+    if os.path.basename(youtube_id) != youtube_id or youtube_id in ('', os.curdir, os.pardir):
+        raise ConversionError('expected the identifier of a video, such as XhtGIhp9PNw, without '
+                              f'folders; got {youtube_id!r}. -d says where its file lies')
     output_filename = output_filename or f'{youtube_id}.hdf5'
     names = [f'{youtube_id}.m4a', f'{youtube_id}.wav']
     name = next((name for name in names if os.path.isfile(os.path.join(directory, name))), None)

@@ -7,6 +7,7 @@ the owner holds a lock on it; whoever makes the next one removes what dead owner
 """
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
@@ -159,7 +160,8 @@ def _sync(path: str) -> None:
         os.close(descriptor)
 
 
-def move_into_place(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+def move_into_place(source: str | os.PathLike[str], target: str | os.PathLike[str], *,
+                    replace: bool = True) -> None:
     """Give a finished file its final name, in one step and lastingly.
 
     Parameters
@@ -167,14 +169,39 @@ def move_into_place(source: str | os.PathLike[str], target: str | os.PathLike[st
     source : str or path
         The file, closed, on the file system of the target.
     target : str or path
-        Replaced if it exists.
+        Its final name.
+    replace : bool, optional
+        Whether a file of that name is replaced. By default it is.
+
+    Raises
+    ------
+    FileExistsError
+        There is such a file, which is not to be replaced.
     """
     source, target = os.fspath(source), os.fspath(target)
     _sync(source)
-    os.replace(source, target)
+    if replace:
+        os.replace(source, target)
+    else:
+        _link(source, target)
     # The file has its name now; some network file systems cannot sync directories.
     with suppress(OSError):
         _sync(os.path.dirname(os.path.abspath(target)))
+
+
+def _link(source: str, target: str) -> None:
+    """Rename a file unless there is one of the new name, which a rename would replace."""
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        raise
+    except OSError:
+        # There are file systems without links. Then another process may come in between.
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target) from None
+        os.rename(source, target)
+    else:
+        os.unlink(source)
 
 
 @contextmanager

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from importlib import resources
 
 import h5py
@@ -9,7 +11,7 @@ import pytest
 
 import fuel
 from fuel.bin.fuel_convert import main
-from tests.bin.commands import fails, run
+from tests.bin.commands import environment, fails, run
 from tests.test_plugins import write_module  # noqa: F401
 
 EXTRA = '''
@@ -93,9 +95,14 @@ def test_tags():
             assert h5file.attrs.get_id(name).shape == ()
 
 
+def test_command_can_be_typed_again():
+    main(['named', '-r', 'a (b) $c'])
+    assert tags('a (b) $c.hdf5')['fuel_convert_command'] == "fuel-convert named -r 'a (b) $c'"
+
+
 def test_command_with_other_letters():
     main(['named', '-r', 'caf\u00e9'])
-    assert tags('caf\u00e9.hdf5')['fuel_convert_command'] == 'fuel-convert named -r caf\u00e9'
+    assert tags('caf\u00e9.hdf5')['fuel_convert_command'] == "fuel-convert named -r 'caf\u00e9'"
 
 
 @pytest.mark.parametrize('option', ['-r', '--output-filename', '--output_filename'])
@@ -227,3 +234,31 @@ def test_iris_as_a_console_script(tmp_path):
     assert (result.returncode, result.stderr) == (0, '')
     assert result.stdout == f'wrote {os.path.realpath("iris.hdf5")}\n'
     assert tags('iris.hdf5')['fuel_convert_command'] == 'fuel-convert iris -d ../raw'
+
+
+@pytest.mark.parametrize('name', ['', '.', '..', 'deep/', '../'])
+def test_output_filename_that_is_a_folder(capsys, name):
+    os.mkdir('deep')
+    assert 'expected the name of a file with -r' in fails('convert', ['named', '-r', name], capsys)
+    assert os.listdir('.') == ['deep']
+    assert os.listdir('deep') == []
+
+
+def test_names_that_the_terminal_cannot_show(tmp_path):
+    os.mkdir('\u00fc')
+    done = run('convert', 'named', '-o', '\u00fc', cwd='.', PYTHONIOENCODING='ascii',
+               PYTHONPATH=str(tmp_path), FUEL_EXTRA_CONVERTERS='extra_converters')
+    assert (done.returncode, done.stderr) == (0, '')
+    assert done.stdout.endswith('\\xfc/usual.hdf5\n')
+
+
+def test_current_folder_that_is_gone(tmp_path):
+    code = ('import os, sys; os.mkdir("gone"); os.chdir("gone"); os.rmdir("../gone"); '
+            'from fuel.bin.fuel_convert import main; main()')
+    for arguments in (['-h'], ['named', '-d', str(tmp_path), '-o', str(tmp_path / 'out')]):
+        done = subprocess.run([sys.executable, '-c', code, *arguments], text=True, timeout=60,
+                              capture_output=True, check=False, env=environment(
+                                  PYTHONPATH=str(tmp_path),
+                                  FUEL_EXTRA_CONVERTERS='extra_converters'))
+        assert (done.returncode, done.stderr) == (0, '')
+    assert os.listdir('../out') == ['usual.hdf5']

@@ -149,13 +149,13 @@ PACKED = gzip.compress(RNG.bytes(100_000))
     (b'', 'the file is empty'),
     (b'<html>', "begins with b'<h'"),
     (PACKED[:1], 'begins with'),
-    (PACKED[:6], 'ends too early after 0 bytes'),
-    (PACKED[:-1], 'ends too early'),
-    (PACKED[:60_000], 'ends too early'),
-    (damage(PACKED, 50_000), 'is damaged'),
-    (damage(PACKED, len(PACKED) - 6), 'is damaged'),
-    (damage(PACKED, 12), 'is damaged'),
-    (PACKED + b'garbage', 'the compressed file'), (PACKED + b'garbage' * 9, 'is damaged')])
+    (PACKED[:6], 'cut off or damaged, behind 0 bytes'),
+    (PACKED[:-1], 'cut off or damaged'),
+    (PACKED[:60_000], 'cut off or damaged'),
+    (damage(PACKED, 50_000), 'cut off or damaged'),
+    (damage(PACKED, len(PACKED) - 6), 'cut off or damaged'),
+    (damage(PACKED, 12), 'cut off or damaged'),
+    (PACKED + b'garbage', 'cut off or damaged'), (PACKED + b'garbage' * 9, 'cut off or damaged')])
 def test_compressed_files_that_are_none(tmp_path, inflate, content, words):
     path = tmp_path / 'x.gz'
     path.write_bytes(content)
@@ -215,3 +215,43 @@ def test_damaged_and_encrypted_members(tmp_path):
     (tmp_path / 'c.zip').write_bytes(encrypted)
     with Zip(tmp_path / 'c.zip') as archive, pytest.raises(ConversionError, match='encrypted'):
         archive.read('one')
+
+
+def test_zip_with_two_members_of_a_name(tmp_path):
+    with zipfile.ZipFile(tmp_path / 'a.zip', 'w') as archive:
+        archive.writestr('x', b'one')
+        archive.writestr('./x', b'other')
+    with pytest.raises(ConversionError, match="there are two of the name 'x'"):
+        Zip(tmp_path / 'a.zip')
+
+
+@pytest.mark.parametrize('kind', [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_every_flipped_byte_of_a_zip_is_noticed_or_harmless(tmp_path, kind):
+    path, content = tmp_path / 'a.zip', b'hello ' * 50
+    with zipfile.ZipFile(path, 'w', kind) as archive:
+        archive.writestr('one', content)
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        path.write_bytes(damage(whole, place))
+        try:
+            with Zip(path) as archive:
+                found = {name: archive.read(name) for name in archive.names}
+        except ConversionError as error:
+            assert str(path) in str(error)
+        else:
+            assert list(found.values()) in ([content], [])
+
+
+@pytest.mark.parametrize('headers', [{'GNU.sparse.map': 'abc'}, {'GNU.sparse.size': 'x'},
+                                     {'size': '-5'}, {'GNU.sparse.major': '1'}])
+def test_odd_headers_of_a_tar_archive(tmp_path, headers):
+    path = tmp_path / 'a.tar'
+    with tarfile.open(path, 'w', format=tarfile.PAX_FORMAT) as archive:
+        info = tarfile.TarInfo('one')
+        info.pax_headers = {'GNU.sparse.minor': '0', **headers}
+        info.size = 1000
+        archive.addfile(info, io.BytesIO(bytes(1000)))
+    try:
+        assert len(read_all(path)) == 1
+    except ConversionError as error:
+        assert str(path) in str(error)

@@ -74,13 +74,14 @@ def test_a_single_processor_starts_no_processes(no_processes, monkeypatch):
     assert list(in_order(work.square, range(500))) == [n * n for n in range(500)]
 
 
+@pytest.mark.parametrize('error', [OSError, MemoryError])
 @pytest.mark.parametrize(('processors', 'expected'), [(2, 2), (64, 8)])
-def test_a_system_that_starts_no_processes(processors, expected, monkeypatch, caplog):
+def test_a_system_that_starts_no_processes(processors, expected, error, monkeypatch, caplog):
     asked = []
 
     def start(function, workers):
         asked.append(workers)
-        raise OSError('no more processes')
+        raise error('no more processes')
     monkeypatch.setattr(_workers, '_pool', start)
     monkeypatch.setattr(_workers, 'usable_cpus', lambda: processors)
     assert list(in_order(work.square, range(500))) == [n * n for n in range(500)]

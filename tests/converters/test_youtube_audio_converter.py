@@ -241,3 +241,12 @@ def test_a_program_in_the_path_that_cannot_be_run(tmp_path, bin_folder, monkeypa
     (tmp_path / 'abc.m4a').touch()
     with pytest.raises(ConversionError, match='not installed'):
         convert(tmp_path, 'abc')
+
+
+@pytest.mark.parametrize('youtube_id', ['../tune', '/tmp/tune', 'sub/tune', '', '..'])
+def test_identifier_that_is_a_path(tmp_path, youtube_id):
+    (tmp_path / 'in').mkdir()
+    raw.write(tmp_path, youtube_id='tune')
+    with pytest.raises(ConversionError, match='expected the identifier of a video'):
+        convert_youtube_audio(str(tmp_path / 'in'), str(tmp_path / 'in'), youtube_id)
+    assert os.listdir(tmp_path / 'in') == []

@@ -16,6 +16,7 @@ import fuel
 from fuel.bin.fuel_convert import main
 from fuel.utils import atomic
 from tests.bin.commands import environment, fails, run
+from tests.raw import dogs_vs_cats
 from tests.test_plugins import write_module  # noqa: F401
 from tests.utils.test_atomic import dead_pid
 
@@ -236,3 +237,55 @@ def test_converter_called_from_python_writes_elsewhere_first(tmp_path, monkeypat
         iris.convert_iris(raw, str(tmp_path))
     assert os.listdir(tmp_path) == ['iris.hdf5']
     assert (tmp_path / 'iris.hdf5').read_bytes() == b'old'
+
+
+@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGHUP])
+def test_signals_that_ask_for_the_end(converter, tmp_path, number):
+    converter(WAIT)
+    write_old_file()
+    with stopped_in_the_middle(tmp_path) as process:
+        process.send_signal(number)
+        _, err = process.communicate()
+    assert process.returncode == 128 + number
+    assert err.decode() == f'fuel-convert: ended by {number.name}\n'
+    assert os.listdir('.') == ['x.hdf5']
+    assert names_in() == ['old']
+
+
+def test_file_of_another_process_that_was_quicker_is_kept(converter, capsys):
+    converter("open(os.path.join(directory, 'x.hdf5'), 'w').close()")
+    assert 'x.hdf5 is there already; give --force' in fails('convert', ['extra'], capsys)
+    assert os.listdir('.') == ['x.hdf5']
+    assert os.path.getsize('x.hdf5') == 0
+
+
+@pytest.mark.parametrize('number', [errno.EPERM, errno.EOPNOTSUPP])
+def test_file_system_without_links(converter, capsys, monkeypatch, number):
+    def refuse(*args):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, 'link', refuse)
+    converter('pass')
+    main(['extra'])
+    assert names_in() == ['x', 'y']
+    assert 'is there already' in fails('convert', ['extra'], capsys)
+    assert os.listdir('.') == ['x.hdf5']
+
+
+def test_limit_for_the_size_of_files_with_examples_of_different_shapes(tmp_path):
+    # HDF5 would end the process.
+    (tmp_path / 'raw').mkdir()
+    (tmp_path / 'out').mkdir()
+    dogs_vs_cats.write(tmp_path / 'raw')
+    code = ('import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, -1)); '
+            'from fuel.bin.fuel_convert import main; main()')
+    for options in ([], ['--layout', 'ragged']):
+        result = subprocess.run([sys.executable, '-c', code, 'dogs_vs_cats', '-d', '../raw',
+                                 *options], cwd=tmp_path / 'out', env=environment(), text=True,
+                                capture_output=True, check=False, timeout=60)
+        assert result.returncode == 2, result.stderr
+        line = result.stderr.splitlines()[-1]
+        assert 'File too large' in line
+        assert '.fuel-' not in line
+        assert '--traceback' not in line
+        assert os.listdir(tmp_path / 'out') == []

@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy
 
+from fuel.exceptions import ConfigurationFileError
 from fuel.storage.provenance.checksums import GROUP
 from fuel.version import __version__
 
 __all__ = ['conversion_date', 'versions', 'write_provenance']
+
+#: Of seconds; with one more, the year could have five.
+_DIGITS = 11
 
 
 def conversion_date() -> str:
@@ -25,15 +29,14 @@ def conversion_date() -> str:
 
     Raises
     ------
-    ValueError
-        The variable is no number of seconds.
+    ConfigurationFileError
+        The variable is no number of seconds. A ``ValueError``.
     """
     text = os.environ.get('SOURCE_DATE_EPOCH', '')
-    try:
-        moment = time.gmtime(int(text) if text else None)
-    except (ValueError, OverflowError, OSError):
-        raise ValueError('expected the variable SOURCE_DATE_EPOCH to be a number of seconds since '
-                         f'1970; got {text!r}') from None
+    if text and not (text.isdecimal() and text.isascii() and len(text) <= _DIGITS):
+        raise ConfigurationFileError('expected the variable SOURCE_DATE_EPOCH to be a number of '
+                                     f'seconds since 1970; got {text[:80]!r}')
+    moment = time.gmtime(int(text) if text else None)
     return time.strftime('%Y-%m-%dT%H:%M:%SZ', moment)
 
 

@@ -114,8 +114,18 @@ class Disk:
     def _free(self) -> int:
         with suppress(OSError):
             if self._folder is not None:
-                return shutil.disk_usage(self._folder).free
+                return min(shutil.disk_usage(self._folder).free, self._up_to_the_limit())
         return sys.maxsize
+
+    def _up_to_the_limit(self) -> int:
+        """Return how much larger the file may become than it is on the disk (``ulimit -f``)."""
+        if sys.platform == 'win32':
+            return sys.maxsize
+        import resource
+        limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+        if limit == resource.RLIM_INFINITY:
+            return sys.maxsize
+        return max(0, limit - os.fstat(self._file.id.get_vfd_handle()).st_size)
 
     def _unwritten(self) -> int:
         """Return how much of the file is not on the disk yet."""
@@ -124,6 +134,7 @@ class Disk:
         return max(0, int(self._file.id.get_filesize()) - on_disk)
 
     def _full(self, needed: int) -> DiskError:
-        return DiskError(errno.ENOSPC, f'{os.strerror(errno.ENOSPC)}: {format_amount(needed, "B")} '
-                         f'are needed, {format_amount(self._free(), "B")} are free',
-                         self._folder)
+        free = self._free()
+        number = errno.EFBIG if self._up_to_the_limit() <= free else errno.ENOSPC
+        return DiskError(number, f'{os.strerror(number)}: {format_amount(needed, "B")} are needed, '
+                         f'{format_amount(free, "B")} are free', self._folder)
