@@ -10,7 +10,11 @@ from typing import Any
 from fuel.converters import __version__ as converters_version
 from fuel.converters._record import Record, recording
 from fuel.exceptions import ConversionError
-from fuel.storage.provenance.checksums import add_missing_checksums, keeping_checksums
+from fuel.storage.provenance.checksums import (
+    add_missing_checksums,
+    keeping_checksums,
+    write_structure_checksum,
+)
 from fuel.storage.provenance.writing import conversion_date, versions, write_provenance
 from fuel.utils.atomic import move_into_place, temporary_directory
 
@@ -158,6 +162,7 @@ def tag(path: str, command: str, record: Record) -> None:
     with h5py.File(path, mode='a') as h5file:
         if 'split' in h5file.attrs:
             add_missing_checksums(h5file)
+            write_structure_checksum(h5file)
         write_provenance(h5file, {
             'h5py_interface_version': H5PYDataset.interface_version,
             'fuel_convert_version': converters_version, 'fuel_convert_command': command,

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ['TarMember', 'Zip', 'check_name', 'tar_members']
 
 _BUFFER = 1 << 18
+#: Bytes of a header in a tar archive, and of the zeros at its end.
+_BLOCK = 512
 
 
 def check_name(archive: str, name: str) -> str:
@@ -131,7 +133,9 @@ def tar_members(path: str | os.PathLike[str], *, limit: int = 1 << 31) -> Iterat
     with open_gzip(path) if packed else open_input(path) as content:
         found = False
         try:
-            with tarfile.open(fileobj=content, mode='r|', bufsize=_BUFFER) as archive:
+            header = _headers()
+            with tarfile.open(fileobj=content, mode='r|', bufsize=_BUFFER,
+                              tarinfo=header) as archive:
                 for info in archive:
                     found = True
                     member = _checked(path, archive, info, limit)
@@ -139,6 +143,7 @@ def tar_members(path: str | os.PathLike[str], *, limit: int = 1 << 31) -> Iterat
                         yield member
                     # Nothing is asked for twice, and there may be millions of them.
                     vars(archive)['members'] = []
+                _check_end(path, archive, header.last)
         except ConversionError:
             raise
         except (tarfile.TarError, ValueError, ArithmeticError, LookupError) as error:
@@ -146,12 +151,39 @@ def tar_members(path: str | os.PathLike[str], *, limit: int = 1 << 31) -> Iterat
             raise ConversionError(f'{path} {what}: {error}. Download it again') from error
         if not found:
             raise ConversionError(f'{path}: expected a tar archive with files; it has none')
-        # The end is read too: it may be missing, and the checksum of gzip stands there.
-        while content.read(1 << 20):
-            pass
-        if content.tell() % 512:
-            raise ConversionError(f'{path} is cut off: expected whole blocks of 512 bytes; it ends '
-                                  f'after {content.tell()}. Download it again')
+
+
+def _headers() -> Any:
+    """Return a class that reads headers, and knows the last block that it has seen.
+
+    For tarfile the first block that is no header ends an archive, whatever it is.
+    """
+    import tarfile
+
+    class Header(tarfile.TarInfo):
+        last = b''
+
+        @classmethod
+        def frombuf(cls, buf: Any, encoding: Any, errors: Any) -> Any:
+            Header.last = bytes(buf)
+            return super().frombuf(buf, encoding, errors)
+
+    return Header
+
+
+def _check_end(path: str, archive: tarfile.TarFile, last: bytes) -> None:
+    """Raise if what ended an archive is not its end, or something stands behind that."""
+    stream: Any = archive.fileobj
+    if len(last) < _BLOCK:
+        raise ConversionError(f'{path} is cut off: expected blocks of zeros at its end; it ends '
+                              f'after {archive.offset + len(last)} bytes. Download it again')
+    # All of it is read: the checksum of gzip stands at the end.
+    while not last.strip(b'\0'):
+        last = stream.read(_BUFFER)
+        if not last:
+            return
+    raise ConversionError(f'{path} is damaged: expected the header of a member, or the end, at '
+                          f'byte {archive.offset} of the archive. Download it again')
 
 
 def _checked(path: str, archive: tarfile.TarFile, info: tarfile.TarInfo,
@@ -162,6 +194,9 @@ def _checked(path: str, archive: tarfile.TarFile, info: tarfile.TarInfo,
     if not info.isreg():
         raise ConversionError(f'{path}: expected files; the member {info.name!r} is a link or a '
                               'device. Do not trust where it came from')
+    if info.size < 0:
+        raise ConversionError(f'{path} is damaged: the member {info.name!r} has a size of '
+                              f'{info.size} bytes. Download it again')
     if info.size > limit:
         raise ConversionError(f'{path}: expected members of at most {limit} bytes; {info.name!r} '
                               f'has {info.size}')

@@ -96,9 +96,10 @@ def read_all(path):
 def test_every_cut(tmp_path, inflate, mode):
     whole = tar(tmp_path / 'whole', mode=mode).read_bytes()
     path = tmp_path / 'cut'
-    # A tar archive may lack the zeros at its end, so nothing is missing beyond its last member.
-    end = len(whole) - 10 if mode == 'w:gz' else 512 + 512 + 10_240 + 512 + 30_208 + 512
-    for size in [0, 1, 2, 5, 511, 513, 700, 1024, 5000, 11_000, 11_777, 12_000, 42_000, end - 1]:
+    # One block of zeros is enough of an end.
+    end = len(whole) - 10 if mode == 'w:gz' else 512 + 512 + 10_240 + 512 + 30_208 + 512 + 512
+    for size in [0, 1, 2, 5, 511, 512, 513, 700, 1024, 5000, 11_000, 11_264, 11_777, 12_000, 42_000,
+                 end - 512, end - 1]:
         if size < len(whole):
             path.write_bytes(whole[:size])
             with pytest.raises(ConversionError) as caught:
@@ -255,3 +256,26 @@ def test_odd_headers_of_a_tar_archive(tmp_path, headers):
         assert len(read_all(path)) == 1
     except ConversionError as error:
         assert str(path) in str(error)
+
+
+def test_what_stands_in_the_place_of_a_member(tmp_path):
+    whole = tar(tmp_path / 'whole').read_bytes()
+    second = 512 + 512 + 10_240
+    for block in (bytes(512), b'x' * 512, whole[second:second + 256] + b'x' * 256):
+        path = tmp_path / 'a.tar'
+        path.write_bytes(whole[:second] + block + whole[second + 512:])
+        with pytest.raises(ConversionError, match=f'at byte {second} of the archive'):
+            read_all(path)
+
+
+@pytest.mark.parametrize('size', [b'-0000001000\0', b'\xff' * 11 + b'\x00'])
+def test_member_of_a_negative_size(tmp_path, size):
+    whole = bytearray(tar(tmp_path / 'whole', {'a': bytes(512), 'b': bytes(512)}).read_bytes())
+    header = whole[512:1024]
+    header[124:136] = size
+    header[148:156] = b' ' * 8
+    header[148:156] = b'%06o\0 ' % sum(header)
+    path = tmp_path / 'a.tar'
+    path.write_bytes(bytes(whole[:512] + header + whole[1024:]))
+    with pytest.raises(ConversionError, match=r'a\.tar'):
+        read_all(path)

@@ -16,7 +16,7 @@ from fuel.datasets import H5PYDataset
 from fuel.schemes import SequentialScheme, ShuffledScheme
 from fuel.storage.provenance.checksums import stored_checksum
 from fuel.storage.provenance.reading import read_provenance
-from fuel.storage.provenance.verifying import verify_source
+from fuel.storage.provenance.verifying import verify_source, verify_structure
 from fuel.streams import DataStream
 from fuel.testing import check_dataset
 from tests.converters import ffmpegs
@@ -77,6 +77,9 @@ def sources_of(path):
 def checksums(path):
     sources, _ = sources_of(path)
     with h5py.File(path, 'r') as h5file:
+        verdict = verify_structure(h5file)
+        assert verdict.checked, verdict
+        assert verdict.good, verdict
         for source in sources:
             verdict = verify_source(h5file, source)
             assert verdict.checked, verdict

@@ -72,7 +72,7 @@ def test_file_tells_how_it_came_about(raw, monkeypatch):
         ('a.bin', len(CONTENT), SHA256), ('deep/b.bin', 1, hashlib.sha256(b'b').hexdigest())]
     # One block, of less than 16 kB.
     block = hashlib.sha256(CONTENT[:1000]).digest()
-    assert checksum == 'sha256:' + hashlib.sha256(block).hexdigest()
+    assert checksum == 'sha256:' + hashlib.sha256(b'|u1 10\n' + block).hexdigest()
 
 
 def test_the_same_bytes_each_time(raw, monkeypatch):

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -11,14 +12,18 @@ import numpy
 import numpy.typing as npt
 
 from fuel.storage.provenance.digests import BlockDigests, RowDigests, can_be_digested
+from fuel.storage.writing.given import with_shapes
 
-__all__ = ['CHECKSUM', 'add_missing_checksums', 'keeping_checksums', 'new_digests',
-           'stored_checksum', 'stored_digests', 'write_digests']
+__all__ = ['CHECKSUM', 'STRUCTURE', 'add_missing_checksums', 'checksum_of', 'form_of',
+           'keeping_checksums', 'new_digests', 'stored_checksum', 'stored_digests',
+           'structure_checksum', 'write_digests', 'write_structure_checksum']
 
 #: The group of what is known about how a file came about.
 GROUP = 'fuel_provenance'
 #: The attribute of a source that has its checksum.
 CHECKSUM = 'fuel_checksum'
+#: The attribute of the root group that has the checksum of splits and labels.
+STRUCTURE = 'fuel_structure_checksum'
 
 _kept: ContextVar[bool] = ContextVar('fuel_checksums_kept', default=False)
 
@@ -61,8 +66,75 @@ def write_digests(dataset: Any, digests: BlockDigests | RowDigests) -> None:
         if place in h5file:
             del h5file[place]
         h5file.create_dataset(place, data=values)
-    total = hashlib.sha256(blocks.reshape(-1).data).hexdigest()
-    dataset.attrs.create(CHECKSUM, f'sha256:{total}', dtype=h5py.string_dtype('ascii'))
+    dataset.attrs.create(CHECKSUM, checksum_of(dataset, blocks),
+                         dtype=h5py.string_dtype('ascii'))
+
+
+def checksum_of(dataset: Any, blocks: npt.NDArray[numpy.uint8]) -> str:
+    """Return the checksum of a source, from those of its blocks.
+
+    Parameters
+    ----------
+    dataset : h5py.Dataset
+        The source.
+    blocks : ndarray of uint8, shape (number of blocks, 32)
+        The digests of its blocks.
+    """
+    digest = hashlib.sha256(form_of(dataset).encode())
+    digest.update(numpy.ascontiguousarray(blocks).reshape(-1).data)
+    return f'sha256:{digest.hexdigest()}'
+
+
+def form_of(dataset: Any) -> str:
+    """Return the dtype of a source and the shape of a row as text, which ends in a newline.
+
+    The dtype is numpy's, in little-endian byte order, or ``'text'`` for strings of variable
+    length. Then come the sizes of the axes of a row, with ``'?'`` for those that vary.
+    """
+    rows = with_shapes(dataset)
+    held = None if rows.dtype.metadata is None else dict(rows.dtype.metadata).get('vlen')
+    if isinstance(held, numpy.dtype):
+        dtype, sizes = held, ['?'] * getattr(rows, 'axes', 1)
+    else:
+        dtype, sizes = rows.dtype, list(rows.shape[1:])
+    name = 'text' if dtype.hasobject else str(numpy.lib.format.dtype_to_descr(
+        numpy.dtype(dtype.newbyteorder('<'))))
+    return ' '.join([name, *map(str, sizes)]) + '\n'
+
+
+def structure_checksum(h5file: Any) -> str:
+    """Return the checksum of which rows belong to which split, and of the labels of axes.
+
+    It is the SHA-256 of a text with a line for each split and source, in alphabetical order: the
+    names, the first row and the one behind the last, or the SHA-256 of the little-endian 64-bit
+    numbers of the rows, and for each source a line with its labels.
+
+    Raises
+    ------
+    Exception
+        They cannot be read, as `H5PYDataset` could not.
+    """
+    from fuel.storage.layout import get_axis_labels
+    from fuel.storage.splits import read_splits
+
+    lines = []
+    for entry in read_splits(h5file):
+        if entry.available:
+            where = f'{entry.start} {entry.stop}'
+            if entry.indices is not None:
+                rows = numpy.asarray(h5file[entry.indices][...], dtype='<i8')
+                where = hashlib.sha256(rows.tobytes()).hexdigest()
+            lines.append(json.dumps([entry.split, entry.source, where]))
+    labels = get_axis_labels(h5file)
+    lines += [json.dumps([name, labels[name]]) for name in labels]
+    return 'sha256:' + hashlib.sha256('\n'.join(sorted(lines)).encode()).hexdigest()
+
+
+def write_structure_checksum(h5file: Any) -> None:
+    """Write the checksum of the splits and labels of a file, of which all else is written."""
+    import h5py
+
+    h5file.attrs.create(STRUCTURE, structure_checksum(h5file), dtype=h5py.string_dtype('ascii'))
 
 
 def stored_digests(h5file: Any, source: str
@@ -82,8 +154,9 @@ def stored_digests(h5file: Any, source: str
             or found[0].dtype.kind != 'i' or found[1].dtype != 'uint8'
             or numpy.any(numpy.diff(found[0], prepend=0) <= 0)):
         raise ValueError(f'{h5file.filename}: the checksums of the blocks of {source!r} are '
-                         'damaged: expected increasing rows and 32 bytes for each; got shapes '
-                         f'{found[0].shape} and {found[1].shape}')
+                         'damaged: expected increasing rows (integers) and 32 bytes for each '
+                         f'(uint8); got shapes {found[0].shape} and {found[1].shape}, dtypes '
+                         f'{found[0].dtype} and {found[1].dtype}')
     return found
 
 

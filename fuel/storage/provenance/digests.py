@@ -2,7 +2,8 @@
 
 The rows of a source are divided into blocks of consecutive rows. A block ends with the row that
 makes it reach 16 kB. Its checksum is the SHA-256 of its rows, one after the other. The checksum of
-the source is the SHA-256 of the checksums of its blocks, one after the other.
+the source is the SHA-256 of a text that tells its dtype and the shape of its rows, and of the
+checksums of its blocks, one after the other.
 
 The bytes of a row are its values in C order, in little-endian byte order. Those of an example that
 has a shape of its own begin with the sizes of its axes, as little-endian 64-bit integers. A string

@@ -8,11 +8,20 @@ from typing import Any
 
 import numpy
 
-from fuel.storage.provenance.checksums import stored_checksum, stored_digests
+from fuel.storage.provenance.checksums import (
+    STRUCTURE,
+    checksum_of,
+    stored_checksum,
+    stored_digests,
+    structure_checksum,
+)
 from fuel.storage.provenance.digests import rows_bytes
 from fuel.storage.provenance.rows import rows_of
 
-__all__ = ['Verdict', 'verify_source']
+__all__ = ['STRUCTURE_NAME', 'Verdict', 'verify_source', 'verify_structure']
+
+#: What the verdict about splits and labels is called; no source has such a name.
+STRUCTURE_NAME = '(splits and labels)'
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +69,46 @@ def verify_source(h5file: Any, source: str,
     Verdict
         Rows that cannot be read are bad ones.
     """
+    try:
+        return _verify(h5file, source, progress)
+    except Exception as error:      # what is damaged makes HDF5 and numpy raise nearly anything
+        return Verdict(source, True, problem=f'it cannot be read: {" ".join(str(error).split())}')
+
+
+def verify_structure(h5file: Any) -> Verdict:
+    """Compare which rows belong to which split, and the labels of axes, with their checksum.
+
+    Parameters
+    ----------
+    h5file : h5py.File
+        The file.
+
+    Returns
+    -------
+    Verdict
+        Splits that `H5PYDataset` would refuse are a problem.
+    """
+    from fuel.storage.selection import select
+    from fuel.storage.splits import entries_of, get_provided_sources, read_splits
+
+    try:
+        stored = h5file.attrs.get(STRUCTURE)
+        found = structure_checksum(h5file)
+        entries = read_splits(h5file)
+        for split in dict.fromkeys(entry.split for entry in entries):
+            chosen = entries_of(entries, (split,), h5file.filename)
+            sources = get_provided_sources(chosen, h5file.filename)
+            select(h5file, chosen, sources, sources)
+    except Exception as error:
+        return Verdict(STRUCTURE_NAME, True, problem=' '.join(str(error).split()))
+    if stored is None:
+        return Verdict(STRUCTURE_NAME, False)
+    stored = stored.decode('ascii', 'replace') if isinstance(stored, bytes) else str(stored)
+    problem = '' if stored == found else 'they are not as they were written'
+    return Verdict(STRUCTURE_NAME, True, problem=problem)
+
+
+def _verify(h5file: Any, source: str, progress: Callable[[int], None]) -> Verdict:
     dataset = h5file.get(source)
     if dataset is None or not getattr(dataset, 'shape', ()):
         return Verdict(source, False, problem=f'there is no data set {source!r} with rows')
@@ -73,8 +122,9 @@ def verify_source(h5file: Any, source: str,
         return Verdict(source, bool(checksum), problem=problem)
     stops, blocks = found
     problem = ''
-    if checksum != f'sha256:{hashlib.sha256(blocks.tobytes()).hexdigest()}':
-        problem = 'the checksums of its blocks do not fit the checksum of the source'
+    if checksum != checksum_of(dataset, blocks):
+        problem = ('its dtype, the shape of its rows, or the checksums of its blocks do not fit '
+                   'the checksum of the source')
     try:
         rows, step = rows_of(dataset)
         count = int(rows.shape[0])

@@ -14,6 +14,7 @@ import h5py
 import numpy
 
 from fuel.exceptions import DataLayoutError
+from fuel.storage.variable.attached import attached_scales, place_of
 
 __all__ = ['VariableLayout', 'axis_labels', 'checked_shapes', 'has_own_shapes', 'has_shapes',
            'num_examples', 'place_of', 'shape_labels', 'variable_layout']
@@ -44,20 +45,6 @@ class VariableLayout:
         return 1 if self.shapes is None else int(self.shapes.shape[1])
 
 
-def place_of(dataset: h5py.Dataset) -> str:
-    """Name a source and its file, for messages."""
-    return f'{dataset.file.filename}: source {dataset.name.lstrip("/")!r}'
-
-
-def _scale(dataset: h5py.Dataset, name: str) -> h5py.Dataset | None:
-    """Return the scale of a given name that is attached to the first axis."""
-    if dataset.ndim and 'DIMENSION_LIST' in dataset.attrs:
-        for key, scale in dataset.dims[0].items():
-            if key == name:
-                return scale
-    return None
-
-
 def _holds_arrays(dataset: h5py.Dataset) -> bool:
     """Return whether values are arrays of variable length; strings are none."""
     return isinstance(h5py.check_vlen_dtype(dataset.dtype), numpy.dtype)
@@ -65,7 +52,7 @@ def _holds_arrays(dataset: h5py.Dataset) -> bool:
 
 def has_shapes(dataset: h5py.Dataset) -> bool:
     """Return whether a scale with the shapes of examples is attached to a data set."""
-    return _scale(dataset, _SHAPES) is not None
+    return bool(attached_scales(dataset, _SHAPES))
 
 
 def has_own_shapes(dataset: h5py.Dataset) -> bool:
@@ -73,7 +60,7 @@ def has_own_shapes(dataset: h5py.Dataset) -> bool:
 
     Those of the vlen layout without shapes are excepted, about which the file tells nothing.
     """
-    return has_shapes(dataset) or _scale(dataset, _OFFSETS) is not None
+    return bool(attached_scales(dataset, _SHAPES, _OFFSETS, most=1))
 
 
 def num_examples(dataset: h5py.Dataset) -> int:
@@ -84,7 +71,7 @@ def num_examples(dataset: h5py.Dataset) -> int:
     DataLayoutError
         The offsets are not as they must be. A ``ValueError``.
     """
-    offsets = _scale(dataset, _OFFSETS)
+    offsets = attached_scales(dataset, _OFFSETS).get(_OFFSETS)
     if offsets is None:
         return len(dataset)
     _check_offsets(dataset, offsets)
@@ -93,9 +80,11 @@ def num_examples(dataset: h5py.Dataset) -> int:
 
 def shape_labels(dataset: h5py.Dataset) -> tuple[str, ...] | None:
     """Return the labels of the axes of an example; `None` if they are not in the file."""
-    scale = _scale(dataset, _LABELS)
-    if scale is None:
-        return None
+    scale = attached_scales(dataset, _LABELS).get(_LABELS)
+    return None if scale is None else _strings(scale)
+
+
+def _strings(scale: h5py.Dataset) -> tuple[str, ...]:
     return tuple(label.decode('utf-8', 'replace') if isinstance(label, bytes) else str(label)
                  for label in scale[...].reshape(-1))
 
@@ -126,12 +115,12 @@ def axis_labels(dataset: h5py.Dataset) -> tuple[str, ...] | None:
         does not tell how their axes are called.
     """
     stored = _stored_labels(dataset)
-    if not has_own_shapes(dataset):
+    found = attached_scales(dataset, _SHAPES, _OFFSETS, _LABELS)
+    if found.keys() <= {_LABELS}:
         return stored
-    labels = shape_labels(dataset)
-    if labels is None:
-        return None if has_shapes(dataset) else stored[:1]
-    return (*stored[:1], *labels)
+    if _LABELS in found:
+        return (*stored[:1], *_strings(found[_LABELS]))
+    return None if _SHAPES in found else stored[:1]
 
 
 def variable_layout(dataset: h5py.Dataset) -> VariableLayout | None:
@@ -143,9 +132,10 @@ def variable_layout(dataset: h5py.Dataset) -> VariableLayout | None:
         Data of variable length have more than one axis, or their scales do not fit.
         A ``ValueError``.
     """
-    offsets = _scale(dataset, _OFFSETS)
+    found = attached_scales(dataset, _OFFSETS, _SHAPES)
+    offsets, shapes = found.get(_OFFSETS), found.get(_SHAPES)
     if offsets is None:
-        shapes = checked_shapes(dataset)
+        shapes = _checked_shapes(dataset, shapes)
         if shapes is None and not _holds_arrays(dataset):
             return None
         return VariableLayout(None, shapes)
@@ -154,7 +144,6 @@ def variable_layout(dataset: h5py.Dataset) -> VariableLayout | None:
             f"{place_of(dataset)}: expected values of one size, for a scale named 'offsets' is "
             f'attached to them; got arrays of variable length, {dataset.dtype}')
     _check_offsets(dataset, offsets)
-    shapes = _scale(dataset, _SHAPES)
     if shapes is not None:
         _check_shapes(dataset, shapes, len(offsets) - 1)
     return VariableLayout(offsets, shapes)
@@ -189,7 +178,10 @@ def checked_shapes(dataset: h5py.Dataset) -> h5py.Dataset | None:
         Data of variable length have more than one axis, or their shapes do not fit.
         A ``ValueError``.
     """
-    shapes = _scale(dataset, _SHAPES)
+    return _checked_shapes(dataset, attached_scales(dataset, _SHAPES).get(_SHAPES))
+
+
+def _checked_shapes(dataset: h5py.Dataset, shapes: h5py.Dataset | None) -> h5py.Dataset | None:
     where = place_of(dataset)
     if shapes is None and not _holds_arrays(dataset):
         return None

@@ -58,12 +58,13 @@ class Shaped:
         self.shape: tuple[int, ...] = tuple(dataset.shape)
 
     @property
-    def _axes(self) -> int:
+    def axes(self) -> int:
+        """The number of axes of an example."""
         return 1 if self._shapes is None else int(self._shapes.shape[1])
 
     def example(self) -> AnyArray:
         """Return something that has the dtype and the number of axes of the examples."""
-        return numpy.empty((0,) * self._axes, self.dtype.metadata['vlen'])
+        return numpy.empty((0,) * self.axes, self.dtype.metadata['vlen'])
 
     def __getitem__(self, rows: slice) -> list[AnyArray]:
         flat = self._flat(rows)

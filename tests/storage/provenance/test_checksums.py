@@ -16,9 +16,11 @@ from fuel.storage.provenance.checksums import (
     stored_checksum,
     stored_digests,
     write_digests,
+    write_structure_checksum,
 )
 from fuel.storage.provenance.digests import BlockDigests, RowDigests
-from fuel.storage.provenance.verifying import verify_source
+from fuel.storage.provenance.verifying import verify_source, verify_structure
+from fuel.storage.splits import create_split_array
 
 RNG = numpy.random.RandomState(0)
 PIXELS = RNG.randint(0, 256, (1000, 3, 16, 16)).astype('uint8')
@@ -31,9 +33,13 @@ SOURCES = {'pixels': PIXELS, 'ragged': RAGGED, 'pictures': PICTURES, 'words': WO
            'nothing': numpy.zeros((5, 0)), 'flag': RNG.rand(40000) > 0.5}
 
 
-def blocks_by_hand(rows):
+FORMS = {'pixels': '|u1 3 16 16', 'ragged': '<f4 ?', 'pictures': '<u2 ? ? ?', 'words': 'text',
+         'big': '<i4 100', 'nothing': '<f8 0', 'flag': '|b1'}
+
+
+def blocks_by_hand(rows, form):
     """The definition, with bytes for each row: where blocks stop, and the checksum of all."""
-    stops, digests, block = [], [], b''
+    stops, digests, block = [], [f'{form}\n'.encode()], b''
     for number, row in enumerate(rows, start=1):
         block += row
         if len(block) >= 16384 or number == len(rows):
@@ -41,6 +47,10 @@ def blocks_by_hand(rows):
             digests.append(hashlib.sha256(block).digest())
             block = b''
     return stops, 'sha256:' + hashlib.sha256(b''.join(digests)).hexdigest()
+
+
+def checksum_by_hand(name):
+    return blocks_by_hand(bytes_by_hand(name), FORMS[name])[1]
 
 
 def bytes_by_hand(name):
@@ -74,7 +84,7 @@ def test_checksum_is_that_of_the_definition_in_every_layout(tmp_path, options):
         options['compression'] = dict.fromkeys(('pixels', 'ragged', 'big'), 'gzip')
     with h5py.File(write(tmp_path / 'x.hdf5', **options), 'r') as h5file:
         for name in SOURCES:
-            stops, checksum = blocks_by_hand(bytes_by_hand(name))
+            stops, checksum = blocks_by_hand(bytes_by_hand(name), FORMS[name])
             assert stored_checksum(h5file[name]) == checksum, name
             assert stored_digests(h5file, name)[0].tolist() == stops, name
             assert verify_source(h5file, name).good, name
@@ -94,7 +104,7 @@ def test_checksums_can_be_added(tmp_path):
     with h5py.File(write(tmp_path / 'x.hdf5', kept=False, layout='ragged'), 'a') as h5file:
         add_missing_checksums(h5file)
         for name in SOURCES:
-            assert stored_checksum(h5file[name]) == blocks_by_hand(bytes_by_hand(name))[1]
+            assert stored_checksum(h5file[name]) == checksum_by_hand(name)
 
 
 def test_same_checksums_however_the_rows_came(tmp_path):
@@ -105,7 +115,7 @@ def test_same_checksums_however_the_rows_came(tmp_path):
                 for size in sizes:
                     writer.append(PIXELS[start:start + size])
                     start += size
-            assert stored_checksum(h5file['x']) == blocks_by_hand(bytes_by_hand('pixels'))[1]
+            assert stored_checksum(h5file['x']) == checksum_by_hand('pixels')
 
 
 @pytest.mark.parametrize('layout', ['vlen', 'ragged'])
@@ -171,7 +181,7 @@ def test_checksums_that_are_damaged_themselves(tmp_path):
         del h5file['fuel_provenance/checksums/big_sha256']
         h5file['fuel_provenance/checksums/flag_stops'][0] = 10 ** 6
         pixels, big, flag = (verify_source(h5file, name) for name in ('pixels', 'big', 'flag'))
-    assert 'do not fit the checksum of the source' in pixels.problem
+    assert 'checksums of its blocks do not fit the checksum' in pixels.problem
     assert pixels.bad == ((0, 22),)
     assert 'missing' in big.problem
     assert 'damaged' in flag.problem
@@ -196,10 +206,10 @@ def test_blocks_do_not_depend_on_how_rows_come(sizes, width):
     for size in sizes:
         digests.add(rows[start:start + size])
         start += size
-    stops, checksum = blocks_by_hand([row.tobytes() for row in rows])
+    stops, checksum = blocks_by_hand([row.tobytes() for row in rows], 'x')
     found = digests.finish()
     assert found[0].tolist() == stops
-    assert 'sha256:' + hashlib.sha256(found[1].tobytes()).hexdigest() == checksum
+    assert 'sha256:' + hashlib.sha256(b'x\n' + found[1].tobytes()).hexdigest() == checksum
 
 
 def test_structures_and_references(tmp_path):
@@ -208,7 +218,98 @@ def test_structures_and_references(tmp_path):
     with h5py.File(tmp_path / 'x.hdf5', 'w') as h5file, keeping_checksums():
         fill_hdf5_file(h5file, [('all', 'x', rows)])
         little = rows.astype([('a', '<i4'), ('b', 'f8', (3,))])
-        assert stored_checksum(h5file['x']) == blocks_by_hand([r.tobytes() for r in little])[1]
+        assert stored_checksum(h5file['x']) == blocks_by_hand(
+            [row.tobytes() for row in little], "[('a', '<i4'), ('b', '<f8', (3,))]")[1]
         with create_source(h5file, 'references', (), h5py.ref_dtype, num_examples=2) as writer:
             writer.append(numpy.array([h5file['x'].ref] * 2, dtype=h5py.ref_dtype))
         assert not verify_source(h5file, 'references').checked
+
+
+@pytest.mark.parametrize(('name', 'dtype'), [('ragged', '<u4'), ('flag', 'i1'), ('pixels', 'i1')])
+def test_values_of_another_dtype_are_found(tmp_path, name, dtype):
+    with h5py.File(write(tmp_path / 'x.hdf5', layout='ragged'), 'a') as h5file:
+        old = h5file[name]
+        values, checksum, scales = old[...], old.attrs['fuel_checksum'], list(old.dims[0].values())
+        del h5file[name]
+        h5file[name] = values.view(dtype)
+        h5file[name].attrs['fuel_checksum'] = checksum
+        for scale in scales:
+            h5file[name].dims[0].attach_scale(scale)
+        verdict = verify_source(h5file, name)
+        assert 'its dtype' in verdict.problem
+        assert not verdict.bad          # the bytes are the same
+
+
+def test_rows_of_another_shape_are_found(tmp_path):
+    with h5py.File(write(tmp_path / 'x.hdf5'), 'a') as h5file:
+        checksum = h5file['pixels'].attrs['fuel_checksum']
+        del h5file['pixels']
+        h5file['pixels'] = PIXELS.reshape(1000, 16, 16, 3)
+        h5file['pixels'].attrs['fuel_checksum'] = checksum
+        verdict = verify_source(h5file, 'pixels')
+        assert 'the shape of its rows' in verdict.problem
+        assert not verdict.bad
+
+
+@pytest.fixture
+def divided(tmp_path):
+    """A file with splits of both kinds and labels, and the checksum of these."""
+    with h5py.File(tmp_path / 'x.hdf5', 'w') as h5file:
+        fill_hdf5_file(h5file, [('train', 'x', PIXELS[:60]), ('test', 'x', PIXELS[60:90])],
+                       axis_labels={'x': ('batch', 'channel', 'height', 'width')})
+        h5file['rows'] = numpy.array([3, 5, 80])
+        h5file.attrs['split'] = create_split_array({
+            'train': {'x': (0, 60)}, 'test': {'x': (60, 90)},
+            'some': {'x': (-1, -1, h5file['rows'].ref)}})
+        write_structure_checksum(h5file)
+    return tmp_path / 'x.hdf5'
+
+
+def change_rows(h5file):
+    h5file['rows'][1] = 6
+
+
+def change_bounds(h5file):
+    h5file.attrs['split'] = create_split_array({
+        'train': {'x': (0, 59)}, 'test': {'x': (60, 90)},
+        'some': {'x': (-1, -1, h5file['rows'].ref)}})
+
+
+def change_name(h5file):
+    h5file.attrs['split'] = create_split_array({
+        'train': {'x': (0, 60)}, 'valid': {'x': (60, 90)},
+        'some': {'x': (-1, -1, h5file['rows'].ref)}})
+
+
+def change_label(h5file):
+    h5file['x'].dims[2].label = 'width'
+
+
+def change_to_what_is_not_there(h5file):
+    h5file['rows'][2] = 90
+
+
+@pytest.mark.parametrize('change', [change_rows, change_bounds, change_name, change_label,
+                                    change_to_what_is_not_there])
+def test_changed_splits_and_labels_are_found(divided, change):
+    with h5py.File(divided, 'a') as h5file:
+        verdict = verify_structure(h5file)
+        assert verdict.checked
+        assert verdict.good
+        change(h5file)
+        assert not verify_structure(h5file).good
+        del h5file.attrs['fuel_structure_checksum']
+        # Without a checksum, splits must still be such as can be read.
+        verdict = verify_structure(h5file)
+        assert verdict.good == (change is not change_to_what_is_not_there)
+
+
+def test_what_is_damaged_ends_in_a_verdict(tmp_path, monkeypatch):
+    from fuel.storage.provenance import verifying
+
+    def fail(*args):
+        raise TypeError("'Datatype' object is not subscriptable")
+
+    monkeypatch.setattr(verifying, 'stored_digests', fail)
+    with h5py.File(write(tmp_path / 'x.hdf5'), 'r') as h5file:
+        assert 'not subscriptable' in verify_source(h5file, 'big').problem
