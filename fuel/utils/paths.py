@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import shlex
 
-from fuel._registry import commands_for
+from fuel._registry import BY_HAND, commands_for
 from fuel.config_parser import config
 from fuel.exceptions import DataFileNotFoundError
 
@@ -55,8 +55,13 @@ def _explanation(filename: str, directories: list[str]) -> str:
     commands = commands_for(os.path.splitext(os.path.basename(filename))[0])
     if commands is not None:
         download, convert = commands
-        lines.append(f'To make the file: mkdir -p {target} && cd {target} && '
-                     f'fuel-download {download} && fuel-convert {convert}')
+        if download in BY_HAND:
+            lines.append(f'To make the file: get the raw files by hand from {BY_HAND[download]} '
+                         f'(fuel-convert {download} -h lists them) and put them into {target}')
+            lines.append(f'Then: cd {target} && fuel-convert {convert}')
+        else:
+            lines.append(f'To make the file: mkdir -p {target} && cd {target} && '
+                         f'fuel-download {download} && fuel-convert {convert}')
     else:
         lines.append('If it belongs to a built-in data set, fuel-download NAME && fuel-convert '
                      f'NAME make it; fuel-convert -h lists the names. Put it into {target}')

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-__all__ = ['ProgressBar', 'format_amount', 'progress_bar']
+__all__ = ['ProgressBar', 'format_amount', 'format_seconds', 'progress_bar']
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +39,20 @@ def format_amount(value: int, unit: str) -> str:
     return f'{size:.1f} TB'
 
 
+def format_seconds(seconds: float) -> str:
+    """Return a length of time as text.
+
+    >>> format_seconds(7.4), format_seconds(151), format_seconds(7300)
+    ('7 s', '2 min 31 s', '2 h 1 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f'{whole} s'
+    if whole < 3600:
+        return f'{whole // 60} min {whole % 60} s'
+    return f'{whole // 3600} h {whole % 3600 // 60} min'
+
+
 class _Lines:
     """Writes a line to the log now and then."""
 
@@ -46,7 +60,8 @@ class _Lines:
                  clock: Callable[[], float]) -> None:
         self.label, self.total, self.unit, self.clock = label, total, unit, clock
         self.value = 0
-        self.next_line = clock() + LOG_INTERVAL
+        self.start = clock()
+        self.next_line = self.start + LOG_INTERVAL
 
     def update(self, value: int) -> None:
         self.value = value
@@ -55,7 +70,19 @@ class _Lines:
             self.next_line = now + LOG_INTERVAL
             whole = (f' of {format_amount(self.total, self.unit)} '
                      f'({100 * value // self.total} %)' if self.total else '')
-            logger.info('%s: %s%s', self.label, format_amount(value, self.unit), whole)
+            logger.info('%s: %s%s%s', self.label, format_amount(value, self.unit), whole,
+                        self._speed(value, now - self.start))
+
+    def _speed(self, value: int, seconds: float) -> str:
+        """Return how fast the work goes, and how long it will take."""
+        if value <= 0 or seconds <= 0:
+            return ''
+        rate = value / seconds
+        speed = (format_amount(round(rate), 'B') if self.unit == 'B' else
+                 f'{rate:.{0 if rate >= 10 else 2}f} {self.unit}')
+        left = (f', {format_seconds((self.total - value) / rate)} left'
+                if self.total and value <= self.total else '')
+        return f', {speed}/s{left}'
 
     def finish(self) -> None:
         logger.info('%s: done, %s', self.label, format_amount(self.value, self.unit))
@@ -109,7 +136,8 @@ def progress_bar(name: str, maxval: int | None = None, prefix: str = 'Converting
     Notes
     -----
     Where standard error is a terminal a bar is drawn there. Elsewhere a line goes to the logger
-    ``fuel.utils.progress`` every ten seconds and at the end.
+    ``fuel.utils.progress`` every ten seconds and at the end. Both tell how fast the work goes, and
+    how long it will take.
     """
     total = maxval if isinstance(maxval, int) and maxval >= 0 else None
     label = f'{prefix} {name}'

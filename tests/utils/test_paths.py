@@ -106,9 +106,24 @@ def test_file_in_the_current_directory_is_pointed_out(folders, tmp_path):
     ('caltech101_silhouettes28.hdf5',
      'fuel-download caltech101_silhouettes 28 && fuel-convert caltech101_silhouettes 28'),
     ('svhn_format_2.hdf5', 'fuel-download svhn 2 && fuel-convert svhn 2'),
-    ('celeba_64.hdf5', 'fuel-download celeba && fuel-convert celeba 64'),
-    ('deep/ilsvrc2012.hdf5', 'fuel-download ilsvrc2012 && fuel-convert ilsvrc2012')])
+    ('deep/cifar10.hdf5', 'fuel-download cifar10 && fuel-convert cifar10')])
 def test_message_has_the_commands_with_their_arguments(folders, filename, commands):
     with pytest.raises(DataFileNotFoundError) as caught:
         find_in_data_path(filename)
     assert f'{commands}\n' in f'{caught.value}\n'
+
+
+@pytest.mark.parametrize(('filename', 'name', 'convert', 'home'), [
+    ('celeba_64.hdf5', 'celeba', 'celeba 64', 'mmlab.ie.cuhk.edu.hk'),
+    ('dogs_vs_cats.hdf5', 'dogs_vs_cats', 'dogs_vs_cats', 'kaggle.com'),
+    ('ilsvrc2010.hdf5', 'ilsvrc2010', 'ilsvrc2010', 'image-net.org'),
+    ('deep/ilsvrc2012.hdf5', 'ilsvrc2012', 'ilsvrc2012', 'image-net.org')])
+def test_files_that_must_be_got_by_hand(folders, filename, name, convert, home):
+    with pytest.raises(DataFileNotFoundError) as caught:
+        find_in_data_path(filename)
+    *_, by_hand, then = str(caught.value).splitlines()
+    assert 'fuel-download' not in str(caught.value)
+    assert 'get the raw files by hand from https://' in by_hand
+    assert home in by_hand
+    assert f'(fuel-convert {name} -h lists them) and put them into {folders[0]}' in by_hand
+    assert then == f'Then: cd {folders[0]} && fuel-convert {convert}'

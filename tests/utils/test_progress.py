@@ -45,8 +45,8 @@ def test_lines_in_a_log(caplog):
         for value in (1000, 2000, 3000, 4000):
             bar.update(value)
     assert [record.getMessage() for record in caplog.records] == [
-        'Downloading x.bin: 2.0 kB of 4.0 kB (50 %)',
-        'Downloading x.bin: 4.0 kB of 4.0 kB (100 %)',
+        'Downloading x.bin: 2.0 kB of 4.0 kB (50 %), 167 B/s, 12 s left',
+        'Downloading x.bin: 4.0 kB of 4.0 kB (100 %), 160 B/s, 0 s left',
         'Downloading x.bin: done, 4.0 kB']
 
 
@@ -56,7 +56,7 @@ def test_unknown_length(caplog, monkeypatch, total):
     with caplog.at_level(logging.INFO), progress_bar('x', total,
                                                      clock=lambda: next(seconds)) as bar:
         bar.update(7)
-    assert caplog.messages == ['Converting x: 7 it', 'Converting x: done, 7 it']
+    assert caplog.messages == ['Converting x: 7 it, 0.07 it/s', 'Converting x: done, 7 it']
     terminal = Terminal()
     monkeypatch.setattr(sys, 'stderr', terminal)
     with progress_bar('x', total) as bar:
@@ -82,3 +82,14 @@ def test_without_standard_error(monkeypatch, caplog):
     (2_500_000_000, '2.5 GB'), (3 * 10**15, '3000.0 TB')])
 def test_amounts_of_bytes(value, text):
     assert format_amount(value, 'B') == text
+
+
+def test_time_that_is_left(caplog):
+    seconds = iter([0, 10, 4000])
+    with caplog.at_level(logging.INFO), progress_bar('x', 1_000_000, unit='rows',
+                                                     clock=lambda: next(seconds)) as bar:
+        bar.update(1000)
+        bar.update(500_000)
+    assert caplog.messages[:2] == [
+        'Converting x: 1000 rows of 1000000 rows (0 %), 100 rows/s, 2 h 46 min left',
+        'Converting x: 500000 rows of 1000000 rows (50 %), 125 rows/s, 1 h 6 min left']
