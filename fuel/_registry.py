@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-__all__ = ['BUILT_IN', 'OWN_FILES', 'FillSubparser', 'commands_for', 'filled_later']
+__all__ = ['BUILT_IN', 'BY_HAND', 'OWN_FILES', 'FillSubparser', 'commands_for', 'filled_later']
 
 FillSubparser: TypeAlias = Callable[[ArgumentParser], Callable[..., Any]]
 
@@ -27,6 +27,14 @@ BUILT_IN = MappingProxyType({
     'one_billion_word': 'sentences of news, and their vocabulary',
     'svhn': 'house numbers in photographs',
     'youtube_audio': 'the sound of a video',
+})
+
+#: Data sets with files that no program can get without more ado, and the pages which have them.
+BY_HAND = MappingProxyType({
+    'celeba': 'https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html',
+    'dogs_vs_cats': 'https://www.kaggle.com/c/dogs-vs-cats',
+    'ilsvrc2010': 'https://www.image-net.org/challenges/LSVRC/2010/',
+    'ilsvrc2012': 'https://www.image-net.org/challenges/LSVRC/2012/',
 })
 
 OWN_FILES = MappingProxyType({

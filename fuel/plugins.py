@@ -8,6 +8,9 @@ argparse parser, declares its arguments there, and returns the function that doe
 * The settings ``extra_downloaders`` and ``extra_converters`` list modules that define
   ``all_downloaders`` or ``all_converters``: pairs of a name and that function.
 
+The first line of the docstring of that function stands in the lists of the commands; for installed
+packages, which are not imported for a list, it is the summary of the package.
+
 What is wrong with one of them does not keep the others from working.
 """
 from __future__ import annotations
@@ -24,6 +27,7 @@ from fuel.config_parser import config
 from fuel.converters import all_converters
 from fuel.downloaders import all_downloaders
 from fuel.exceptions import ConfigurationFileError
+from fuel.utils import _entry_points
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -86,19 +90,8 @@ def _refusing(message: str) -> FillSubparser:
 
 def _installed(kind: str, built_in: Mapping[str, FillSubparser]) -> dict[str, FillSubparser]:
     """Return the entries of installed packages."""
-    # Only the commands need it, and it takes a while.
-    from importlib.metadata import entry_points
-    found: dict[str, dict[str, EntryPoint]] = {}
-    try:
-        points_of_kind = tuple(entry_points(group=f'fuel.{kind}'))
-    except Exception as error:
-        logger.warning('the %s of installed packages cannot be listed: %s: %s', kind,
-                       type(error).__name__, error)
-        return {}
-    for point in points_of_kind:
-        found.setdefault(point.name, {}).setdefault(_package_of(point), point)
     entries = {}
-    for name, points in sorted(found.items()):
+    for name, points in _entry_points.of_group(kind).items():
         packages = ' and '.join(sorted(points))
         if name in built_in:
             logger.warning(
@@ -115,28 +108,18 @@ def _installed(kind: str, built_in: Mapping[str, FillSubparser]) -> dict[str, Fi
     return entries
 
 
-def _package_of(point: EntryPoint) -> str:
-    """Say which package an entry point is of."""
-    try:
-        return f'{point.dist.name} {point.dist.version}'  # type: ignore[union-attr]
-    except Exception:                           # its description may be damaged in many ways
-        return 'a package without a name'
-
-
 def _loading(point: EntryPoint, kind: str, package: str) -> FillSubparser:
     """Return a function that imports what an entry point names when it is called."""
     def fill_subparser(subparser: ArgumentParser) -> Callable[..., Any]:
-        where = f'{point.name} of {package} (entry point {point.value} in fuel.{kind})'
-        try:
-            function = point.load()
-        except (Exception, SystemExit) as error:
-            raise ConfigurationFileError(
-                f'{where} cannot be imported: {type(error).__name__}: {error}') from error
+        where = _entry_points.where(point, kind, package)
+        function = _entry_points.load(point, kind, package)
         if not callable(function):
             raise ConfigurationFileError(f'{where}: expected a function that fills a subparser; '
                                          f'got {function!r}')
         return _checked(function(subparser), where)
 
+    # Shown in the list of data sets, for which no package is imported.
+    fill_subparser.__doc__ = _entry_points.summary_of(point)
     return fill_subparser
 
 

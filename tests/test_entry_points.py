@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from argparse import ArgumentParser
 
@@ -37,13 +38,16 @@ number = 3
 '''
 
 
-def install(site, name, code, converters, *, version='1.0', kind='converters'):
+def install(site, name, code, converters, *, version='1.0', kind='converters',
+            summary=None):
     """Lay down what pip would: a module, and the description of its package."""
     site.mkdir(exist_ok=True)
     (site / f'{name}.py').write_text(code)
     info = site / f'{name}-{version}.dist-info'
     info.mkdir()
-    (info / 'METADATA').write_text(f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n')
+    (info / 'METADATA').write_text(
+        f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n'
+        + ('' if summary is None else f'Summary: {summary}\n'))
     lines = '\n'.join(f'{key} = {value}' for key, value in converters.items())
     (info / 'entry_points.txt').write_text(f'[fuel.{kind}]\n{lines}\n')
 
@@ -138,7 +142,8 @@ def test_damaged_descriptions(site, caplog):
 
 
 def test_in_the_command(tmp_path, site):
-    install(site, 'beetles', GOOD, {'beetles': 'beetles:fill_subparser'})
+    install(site, 'beetles', GOOD, {'beetles': 'beetles:fill_subparser'},
+            summary='Beetles, 100 % real')
     install(site, 'broken', '1 / 0', {'ants': 'broken:fill'})
     install(site, 'odd', GOOD, {'bees': 'odd:fill_badly'})
     cwd = tmp_path / 'cwd'
@@ -147,8 +152,9 @@ def test_in_the_command(tmp_path, site):
 
     listing = run('convert', '-h', cwd=cwd, **variables)
     assert listing.returncode == 0
-    for name in ('iris', 'beetles', 'ants', 'bees'):
-        assert f'\n    {name} ' in listing.stdout
+    for name, about in (('iris', 'measurements'), ('beetles', 'Beetles, 100 % real'),
+                        ('ants', 'convert ants'), ('bees', 'convert bees')):
+        assert re.search(rf'\n    {name} +{about}', listing.stdout)
     warning = listing.stderr.strip()
     assert warning.startswith('warning: not_there, named by the setting extra_converters')
     assert '\n' not in warning

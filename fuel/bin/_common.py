@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import signal
 import sys
@@ -13,9 +14,10 @@ from typing import Any, NoReturn, cast
 
 from fuel._registry import BUILT_IN, OWN_FILES, FillSubparser
 from fuel.bin._messages import messages, one_line, show_warning
+from fuel.version import __version__
 
-__all__ = ['CommandParser', 'add_data_sets', 'add_traceback_option', 'arguments_of',
-           'current_folder', 'reporting']
+__all__ = ['CommandParser', 'add_data_sets', 'add_traceback_option', 'add_version_option',
+           'arguments_of', 'current_folder', 'reporting']
 
 #: Arguments of the commands themselves, which are not handed on. The names cannot collide with
 #: those that plug-ins choose.
@@ -27,6 +29,8 @@ class CommandParser(argparse.ArgumentParser):
 
     #: Declares arguments when they are first needed; only one data set of many is named.
     fill: Callable[[CommandParser], None] | None = None
+    #: Gives the end of the help, if nothing has set it by the time when it is printed.
+    ending: Callable[[argparse.ArgumentParser], str] | None = None
 
     def error(self, message: str) -> NoReturn:
         """Print the message and exit with code 2."""
@@ -39,6 +43,32 @@ class CommandParser(argparse.ArgumentParser):
             fill(self)
         return super().parse_known_args(args, namespace)
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments; the message about unknown ones tells where the known ones are told."""
+        namespace, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            data_set = getattr(namespace, 'fuel_data_set', None)
+            about = self.prog if data_set is None else f'{self.prog} {data_set}'
+            self.exit(2, f'{self.prog}: error: unrecognized arguments: {" ".join(unknown)} (see '
+                         f'{about} -h)\n')
+        return namespace
+
+    def format_help(self) -> str:
+        """Return the help, with its end."""
+        if self.epilog is None and self.ending is not None:
+            self.epilog = self.ending(self)
+        return super().format_help()
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse the name of a data set that there is not, and say which one may be meant."""
+        if action.dest == 'fuel_data_set' and value not in (action.choices or ()):
+            names = list(action.choices or ())
+            near = difflib.get_close_matches(str(value).lower(), names, n=3, cutoff=0.6)
+            raise argparse.ArgumentError(action, f'invalid choice: {value!r}' + (
+                f'; did you mean {" or ".join(map(repr, near))}?' if near else
+                f' (choose from {", ".join(names)})'))
+        super()._check_value(action, value)
+
 
 def add_traceback_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that shows where an error came from."""
@@ -47,8 +77,15 @@ def add_traceback_option(parser: argparse.ArgumentParser) -> None:
                         help='print the whole traceback if there is an error')
 
 
+def add_version_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that prints the version of the library."""
+    parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}',
+                        help='print the version of Fuel, and end')
+
+
 def add_data_sets(parser: argparse.ArgumentParser, entries: Mapping[str, FillSubparser],
-                  verb: str, add_options: Callable[[argparse.ArgumentParser], None]) -> None:
+                  verb: str, add_options: Callable[[argparse.ArgumentParser], None],
+                  ending: Callable[[str], Callable[[argparse.ArgumentParser], str]]) -> None:
     """Add a sub-command for each data set.
 
     Parameters
@@ -62,18 +99,28 @@ def add_data_sets(parser: argparse.ArgumentParser, entries: Mapping[str, FillSub
         What the command does, in the imperative.
     add_options : callable
         Adds the options that all data sets have.
+    ending : callable
+        Given a name, returns the function that makes the end of the help of that data set.
     """
     subparsers = parser.add_subparsers(dest='fuel_data_set', required=True, metavar='DATA_SET',
                                        title='data sets',
                                        description='Each has options of its own: append -h.')
     known = {**BUILT_IN, **OWN_FILES}
     for name, fill_subparser in entries.items():
-        about = known.get(name, '')
+        about = known.get(name) or _first_line(fill_subparser)
         subparser = cast(CommandParser, subparsers.add_parser(
-            name, help=about or f'{verb.lower()} {name}',
+            # In lists, but not in descriptions, a percent sign begins something.
+            name, help=about.replace('%', '%%') or f'{verb.lower()} {name}',
             description=f'{verb} {name}: {about}.' if about else f'{verb} {name}.',
             formatter_class=_HelpFormatter))
         subparser.fill = _filling(fill_subparser, add_options)
+        subparser.ending = ending(name)
+
+
+def _first_line(function: Callable[..., Any]) -> str:
+    """Return the first line of the docstring of a function, for the help."""
+    words = ((getattr(function, '__doc__', None) or '').strip().splitlines() or [''])[0]
+    return words.strip().rstrip('.')
 
 
 class _HelpFormatter(argparse.ArgumentDefaultsHelpFormatter,

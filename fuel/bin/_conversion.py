@@ -4,6 +4,7 @@ from __future__ import annotations
 import inspect
 import logging
 import os
+import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -68,12 +69,14 @@ def convert(function: Callable[..., Any], arguments: Mapping[str, Any], command:
         arguments['output_filename'] = name
     for what, path in (('with the raw files', directory), ('for the output', target)):
         if not os.path.isdir(path):
+            # It is not made, for its name may be a mistake.
+            how = f'; to make it: mkdir -p {shlex.quote(path)}' if path == target else ''
             raise ConversionError(f'the folder {what}, {path}, '
                                   + ('is not a folder' if os.path.exists(path)
-                                     else 'does not exist'))
+                                     else f'does not exist{how}'))
     with (temporary_directory(target) as workplace,
           recording(directory, target, force=force) as record):
-        name = arguments.get('output_filename') or _usual_name(function)
+        name = arguments.get('output_filename') or usual_name(function)
         if name is not None:
             record.check_output(name)
         with keeping_checksums():
@@ -86,7 +89,7 @@ def convert(function: Callable[..., Any], arguments: Mapping[str, Any], command:
         _publish(workplace, target, record)
 
 
-def _usual_name(function: Callable[..., Any]) -> str | None:
+def usual_name(function: Callable[..., Any]) -> str | None:
     """Return what the file of a converter is called by default, where its declaration tells."""
     try:
         parameter = inspect.signature(function).parameters.get('output_filename')

@@ -7,14 +7,18 @@ import shlex
 import sys
 from collections.abc import Sequence
 
+from fuel._registry import BY_HAND
 from fuel.bin._common import (
     CommandParser,
     add_data_sets,
+    add_version_option,
     arguments_of,
     current_folder,
     reporting,
 )
 from fuel.bin._conversion import convert
+from fuel.bin._endings import of_conversion
+from fuel.converters import all_converters
 from fuel.exceptions import MissingInputFiles
 from fuel.plugins import converters
 
@@ -42,15 +46,21 @@ def main(args: Sequence[str] | None = None) -> None:
         parser = CommandParser(
             prog=PROGRAM, epilog='fuel-download gets the raw files of data sets.',
             description='Convert the raw files of a data set, or files of your own, to HDF5.')
-        add_data_sets(parser, converters(), 'Convert', _add_options)
+        add_version_option(parser)
+        entries, built_in = converters(), dict(all_converters)
+        add_data_sets(parser, entries, 'Convert', _add_options, lambda name: of_conversion(
+            name, entries[name] is built_in.get(name)))
         namespace = parser.parse_args(arguments)
         try:
             convert(namespace.fuel_function, arguments_of(namespace),
                     command=shlex.join([program, *arguments]), force=namespace.fuel_force)
         except MissingInputFiles as error:
             lines = '\n'.join(f'   * {name}' for name in error.filenames)
+            home = BY_HAND.get(namespace.fuel_data_set)
+            by_hand = '' if home is None else (
+                f'These files have to be got by hand, from {home}\n')
             parser.exit(2, f'{PROGRAM}: error: The following required files were not found:\n\n'
-                           f'{lines}\n\nDid you forget to run fuel-download?\n')
+                           f'{lines}\n\nDid you forget to run fuel-download?\n{by_hand}')
 
 
 def _add_options(subparser: argparse.ArgumentParser) -> None:

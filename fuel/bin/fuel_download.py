@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from fuel.bin._common import (
     CommandParser,
     add_data_sets,
+    add_version_option,
     arguments_of,
     current_folder,
     reporting,
 )
+from fuel.bin._endings import of_download
 from fuel.plugins import downloaders
 
 __all__ = ['main']
@@ -38,7 +40,8 @@ def main(args: Sequence[str] | None = None) -> None:
         parser = CommandParser(
             prog=PROGRAM, description='Download the raw files of a data set.',
             epilog='fuel-convert turns the files into one that the data sets of Fuel read.')
-        add_data_sets(parser, downloaders(), 'Download', _add_options)
+        add_version_option(parser)
+        add_data_sets(parser, downloaders(), 'Download', _add_options, lambda name: of_download)
         namespace = parser.parse_args(arguments)
         namespace.fuel_function(**arguments_of(namespace))
 

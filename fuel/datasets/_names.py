@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ['NAMES', 'NamedSet', 'by_command', 'by_name']
+__all__ = ['NAMES', 'NamedSet', 'by_command', 'by_name', 'converter_of']
 
 _COMMANDS = ('fuel-convert', 'fuel-convert.exe', 'fuel_convert.py', 'fuel-convert-script.py')
 
@@ -105,6 +105,28 @@ def by_name(name: str) -> tuple[NamedSet, dict[str, Any]] | None:
     return None
 
 
+def converter_of(command: str) -> tuple[str, list[str]] | None:
+    """Return the name of the converter in a call of ``fuel-convert``, and what follows it.
+
+    Parameters
+    ----------
+    command : str
+        What was typed, as files have it in the attribute ``fuel_convert_command``.
+
+    Returns
+    -------
+    str, list of str
+        `None` if it is another command.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError:                          # quotes are lost in it
+        words = command.split()
+    if len(words) < 2 or os.path.basename(words[0]) not in _COMMANDS:
+        return None
+    return words[1], words[2:]
+
+
 def by_command(command: str) -> tuple[NamedSet, dict[str, Any]] | None:
     """Return the data set that a call of ``fuel-convert`` has made.
 
@@ -118,24 +140,21 @@ def by_command(command: str) -> tuple[NamedSet, dict[str, Any]] | None:
     NamedSet, dict
         The data set and its arguments; `None` if it is no built-in one.
     """
-    try:
-        words = shlex.split(command)
-    except ValueError:                          # quotes are lost in it
-        words = command.split()
-    if len(words) < 2 or os.path.basename(words[0]) not in _COMMANDS or words[1] not in NAMES:
+    called = converter_of(command)
+    if called is None or called[0] not in NAMES:
         return None
-    named = NAMES[words[1]]
+    named, words = NAMES[called[0]], called[1]
     if not named.filename:
         return None
     if not named.argument:
         return named, {}
     if not named.variants:
         option = f'--{named.argument.replace("_", "-")}'
-        for word, following in zip(words, [*words[1:], ''], strict=True):
+        for word, following in zip(words, [*words, ''][1:], strict=True):
             if word.startswith(f'{option}=') or word == option:
                 return named, {named.argument: word.partition('=')[2] or following}
         return None
-    for word in words[2:]:
+    for word in words:
         chosen = named.variant(word)
         if chosen is not None:
             return named, chosen

@@ -4,18 +4,23 @@ from __future__ import annotations
 import builtins
 import difflib
 import os
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from fuel._registry import OWN_FILES
+from fuel.datasets import _of_packages
 from fuel.datasets._dataset import Dataset
-from fuel.datasets._names import NAMES, NamedSet, by_command, by_name
+from fuel.datasets._names import NAMES, NamedSet, by_command, by_name, converter_of
 from fuel.exceptions import DataFileError, DataFileNotFoundError, DataLayoutError
 from fuel.utils.cache import local_copy
 from fuel.utils.paths import find_in_data_path
 
 if TYPE_CHECKING:
     import h5py
+
+    from fuel.datasets._h5py import H5PYDataset
 
 __all__ = ['open']
 
@@ -32,9 +37,10 @@ def open(name_or_path: str | os.PathLike[str],  # noqa: A001 (fuel.datasets.open
     ----------
     name_or_path : str or path
         The name of a built-in data set, as for ``fuel-convert``: ``'mnist'``, also with its
-        variant: ``'svhn_2'``, ``'celeba_64'``. Or the path of a file; one that is not there is
-        looked for in the data path, also with ``.hdf5`` behind it. To open a file that has the
-        name of a data set, write ``'./mnist'``.
+        variant: ``'svhn_2'``, ``'celeba_64'``. Or a name that an installed package has among its
+        entry points ``fuel.datasets``. Or the path of a file, also without ``.hdf5`` behind it;
+        one that is not there is looked for in the data path. To open a file that has the name of
+        a data set, write ``'./mnist'``.
     which_sets : str or tuple of str, optional
         The split to use, or several. It can be left out if the file has only one, or none.
     **kwargs
@@ -44,7 +50,8 @@ def open(name_or_path: str | os.PathLike[str],  # noqa: A001 (fuel.datasets.open
     -------
     Dataset
         Of the class of a built-in data set, if it is one: also for a file that ``fuel-convert``
-        made of one, whatever it is called now, so that it has the default transformers.
+        made of one, whatever it is called now, so that it has the default transformers. The same
+        holds for the classes of installed packages, if they are derived from `H5PYDataset`.
         `H5PYDataset` for other HDF5 files with splits. `PytablesDataset` for HDF5 files without
         splits, with all arrays in the group ``Data``, or else in the root group, as sources.
         `IndexableDataset` for ``.npz`` and ``.npy`` files. `TextFile` for text, for which
@@ -56,6 +63,8 @@ def open(name_or_path: str | os.PathLike[str],  # noqa: A001 (fuel.datasets.open
         There is no such name and no such file. A ``FileNotFoundError``.
     DataFileError
         The file is of another kind. An ``OSError``.
+    ConfigurationFileError
+        The entry point of a package is broken, or two packages have the same name.
     ValueError
         The file has several splits, and `which_sets` does not say which of them to use; or has
         none, and it does. Or what the class raises.
@@ -69,6 +78,10 @@ def open(name_or_path: str | os.PathLike[str],  # noqa: A001 (fuel.datasets.open
     if found is not None:
         named, chosen = found
         return _built_in(name, named, {**chosen, **kwargs}, which_sets)
+    # No other names are asked for, since packages are looked for in many folders.
+    cls = _of_packages.class_of(name) if re.fullmatch(r'[\w-]+', name) else None
+    if cls is not None:
+        return _of_package(cls, which_sets, kwargs)
     return _of_file(_find(name), which_sets, kwargs)
 
 
@@ -93,21 +106,40 @@ def _built_in(name: str, named: NamedSet, kwargs: dict[str, Any],
     return dataset
 
 
+def _of_package(cls: type[Dataset], which_sets: tuple[str, ...] | None,
+                kwargs: dict[str, Any]) -> Dataset:
+    """Return a data set of an installed package."""
+    filename = getattr(cls, 'filename', None)
+    if which_sets is None and isinstance(filename, str):
+        try:
+            which_sets = _splits_of(find_in_data_path(filename))
+        except DataFileNotFoundError:           # the class says it better
+            which_sets = ('train',)
+    if which_sets is not None:
+        kwargs = {'which_sets': which_sets, **kwargs}
+    return cls(**kwargs)
+
+
 def _find(name: str) -> str:
     """Return the path of a file."""
-    if os.path.isdir(name):
-        raise DataFileError(f'{name}: expected the name of a data set, or a file; this is a '
-                            'folder. fuel-convert images makes a data set of a folder of pictures')
-    if os.path.exists(name):
+    is_folder = os.path.isdir(name)
+    if os.path.exists(name) and not is_folder:
         return name
+    # A folder of pictures may well lie beside the file that was made of it.
+    if os.path.isfile(f'{name}.hdf5'):
+        return f'{name}.hdf5'
     for guess in (name, f'{name}.hdf5'):
         with suppress(DataFileNotFoundError):
             return find_in_data_path(guess)
-    near = difflib.get_close_matches(name.lower(), NAMES, n=3, cutoff=0.6)
+    if is_folder:
+        raise DataFileError(f'{name}: expected the name of a data set, or a file; this is a '
+                            'folder. fuel-convert images makes a data set of a folder of pictures')
+    names = [*NAMES, *(other for other in _of_packages.names() if other not in NAMES)]
+    near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.6)
     meant = f'; did you mean {" or ".join(map(repr, near))}?' if near else '.'
     raise DataFileNotFoundError(
-        f'{name!r} is neither a file, here or in the data path, nor the name of a built-in data '
-        f'set{meant} The names are {", ".join(NAMES)}')
+        f'{name!r} is neither a file, here or in the data path, nor the name of a data '
+        f'set{meant} The names are {", ".join(names)}')
 
 
 def _of_file(path: str, which_sets: tuple[str, ...] | None, kwargs: dict[str, Any]) -> Dataset:
@@ -176,17 +208,31 @@ def _of_hdf5(path: str, which_sets: tuple[str, ...] | None, kwargs: dict[str, An
         command = command.decode('utf-8', 'replace')
     if which_sets is None:
         which_sets = _splits_of(path)
-    found = by_command(str(command))
+    found = _class_of(str(command))
     if found is None:
         return H5PYDataset(path, which_sets, **kwargs)
-    named, chosen = found
-    cls = named.load()
+    cls, chosen = found
     # Not by its constructor, which looks for a file of a certain name in the data path.
     dataset: H5PYDataset = cls.__new__(cls)
     vars(dataset).update(chosen, filename=os.path.basename(path))
-    kwargs = {'load_in_memory': cls.loads_in_memory, **kwargs}
+    if hasattr(cls, 'loads_in_memory'):
+        kwargs = {'load_in_memory': cls.loads_in_memory, **kwargs}
     H5PYDataset.__init__(dataset, path, which_sets, **kwargs)
     return dataset
+
+
+def _class_of(command: str) -> tuple[type[H5PYDataset], dict[str, Any]] | None:
+    """Return the class of the files that a command makes, and what the command says about them."""
+    from fuel.datasets._h5py import H5PYDataset
+    found = by_command(command)
+    if found is not None:
+        return found[0].load(), found[1]
+    called = converter_of(command)
+    if called is None or called[0] in NAMES or called[0] in OWN_FILES:
+        return None
+    cls = _of_packages.class_of(called[0])
+    # Others do not read such files, but something that was made of them.
+    return (cls, {}) if cls is not None and issubclass(cls, H5PYDataset) else None
 
 
 def _splits_of(path: str) -> tuple[str, ...]:

@@ -110,8 +110,9 @@ def fetch(remote: RemoteFile, path: str, policy: Policy) -> None:
             logger.info('%s is there already, with the right checksum', path)
             return
         logger.info('%s is there, but %s; downloading it anew', path, problem)
-    faults: list[str] = []
+    faults: list[tuple[str, str]] = []
     wrong = 0
+    reached = False
     sources = [*remote.urls, *([remote.bundled] if remote.bundled is not None else [])]
     try:
         with Part(path) as part:
@@ -125,23 +126,37 @@ def fetch(remote: RemoteFile, path: str, policy: Policy) -> None:
                         _receive_patiently(source, part, remote, policy, last)
                 except ChecksumError as error:
                     wrong += 1
-                    faults.append(f'{source}: {error}')
+                    reached = True
+                    faults.append((source, str(error)))
                 except SourceError as error:
-                    faults.append(f'{source}: {error}')
+                    reached = reached or error.reached
+                    faults.append((source, str(error)))
                 else:
+                    # Those who got nothing are told all of it by the error, once.
+                    for fault in _together(faults):
+                        logger.info('not from %s', fault)
                     size = format_amount(part.size, 'B')
                     part.finish()
                     logger.info('%s: %s from %s%s', path, size, source,
                                 ', checksum verified' if remote.checksum else '')
                     return
                 if not last:
-                    logger.info('%s; trying the next source', faults[-1])
+                    logger.info('trying the next source of %s', remote.name)
     except DownloadError:
         raise
     except OSError as error:
         raise DownloadError(f'cannot write {path}: {error.strerror or error}') from error
     kind = ChecksumError if wrong == len(faults) and wrong else DownloadError
-    raise kind(f'{remote.name} could not be downloaded. ' + '; '.join(faults))
+    raise kind(f'{remote.name} could not be downloaded. {"; ".join(_together(faults))}'
+               + ('' if reached else '. Is there a network?'))
+
+
+def _together(faults: list[tuple[str, str]]) -> list[str]:
+    """Say what was wrong with sources, in one sentence for those with the same fault."""
+    sources: dict[str, list[str]] = {}
+    for source, fault in faults:
+        sources.setdefault(fault, []).append(source)
+    return [f'{", ".join(places)}: {fault}' for fault, places in sources.items()]
 
 
 def _receive_patiently(url: str, part: Part, remote: RemoteFile, policy: Policy,
@@ -149,6 +164,7 @@ def _receive_patiently(url: str, part: Part, remote: RemoteFile, policy: Policy,
     """Receive a file from one address, with as many attempts as make sense."""
     limits = policy.limits if last else policy.limits_with_alternative
     attempts = 0
+    told = ''
     furthest = part.size
     while True:
         try:
@@ -163,7 +179,10 @@ def _receive_patiently(url: str, part: Part, remote: RemoteFile, policy: Policy,
                 raise
             wait = min(max(policy.backoff * 2 ** (attempts - 1), error.wait),
                        policy.longest_wait)
-            logger.info('%s: %s; trying again in %g s', url, error, wait)
+            if str(error) != told:
+                told = str(error)
+                logger.info('%s: %s', url, told)
+            logger.info('trying again in %g s', wait)
             policy.sleep(wait)
             continue
         try:

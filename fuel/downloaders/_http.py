@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import queue
 import re
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -101,6 +102,9 @@ def ask(url: str, limits: Limits, headers: dict[str, str] | None = None) -> Resp
     except requests.Timeout:
         raise SourceError('no answer in time', retry=True, reached=False) from None
     except requests.ConnectionError as error:
+        if any(map(_is_unknown_name, _chain(error))):
+            raise SourceError('cannot be reached: the name of the server cannot be looked up',
+                              reached=False) from None
         # A certificate will be no better the next time.
         raise SourceError(f'cannot be reached: {_reason(error)}', reached=False,
                           retry=not isinstance(error, requests.exceptions.SSLError)) from None
@@ -151,15 +155,26 @@ def _within(seconds: float, send: Callable[[], Response]) -> Response:
     return result
 
 
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error of requests and those that it wraps, the innermost one last."""
+    found: BaseException | None = error
+    while found is not None:
+        yield found
+        found = next((entry for entry in (getattr(found, 'reason', None), *found.args)
+                      if isinstance(entry, BaseException)), None)
+
+
+def _is_unknown_name(error: BaseException) -> bool:
+    """Tell whether an error says that a name could not be looked up."""
+    return any(isinstance(entry, socket.gaierror) or type(entry).__name__ == 'NameResolutionError'
+               for entry in (error, error.__cause__, error.__context__))
+
+
 def _reason(error: BaseException) -> str:
     """Return the innermost reason of an error of requests, without its wrapping."""
-    while True:
-        inner = [entry for entry in (getattr(error, 'reason', None), *error.args)
-                 if isinstance(entry, BaseException)]
-        if not inner:
-            text = re.sub(r'^HTTPS?Connection(Pool)?\(.*?\): ', '', str(error))
-            return ' '.join(text.split()) or type(error).__name__
-        error = inner[0]
+    *_, innermost = _chain(error)
+    text = re.sub(r'^HTTPS?Connection(Pool)?\(.*?\): ', '', str(innermost))
+    return ' '.join(text.split()) or type(innermost).__name__
 
 
 def check_status(response: Response) -> None:

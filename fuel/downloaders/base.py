@@ -142,7 +142,7 @@ def default_downloader(directory: str | os.PathLike[str],
                        filenames: Sequence[str | None], url_prefix: str | None = None,
                        clear: bool = False, *, checksums: Sequence[str | None] | None = None,
                        sizes: Sequence[int | None] | None = None,
-                       bundled: Sequence[str | None] | None = None,
+                       bundled: Sequence[str | None] | None = None, home: str | None = None,
                        policy: Policy | None = None) -> None:
     """Download files into a directory, or remove them from it.
 
@@ -167,13 +167,16 @@ def default_downloader(directory: str | os.PathLike[str],
         For every file its size in bytes, or `None`.
     bundled : sequence, optional
         For every file the path of a copy to be used when no address serves, or `None`.
+    home : str, optional
+        The web page where people get files without an address, for the message.
     policy : Policy, optional
         How patient to be with servers.
 
     Raises
     ------
     NeedURLPrefix
-        Files have no address and `url_prefix` is not given; the message lists them.
+        Files have no address and `url_prefix` is not given; the message lists them, and tells
+        what to do.
     ValueError
         The sequences differ in length, or a file has neither name nor address.
     DownloadError
@@ -181,7 +184,10 @@ def default_downloader(directory: str | os.PathLike[str],
     """
     directory = os.fspath(directory)
     policy = policy or Policy()
-    addresses = _addresses(urls, filenames, url_prefix, needed=not clear)
+    addresses = _addresses(urls, filenames, url_prefix)
+    without = [str(name) for url, name in zip(urls, filenames, strict=True) if url is None]
+    if without and url_prefix is None and not clear:
+        raise NeedURLPrefix(_no_address(without, directory, home))
     count = len(addresses)
     if clear:
         for name, choices in zip(filenames, addresses, strict=True):
@@ -205,27 +211,31 @@ def default_downloader(directory: str | os.PathLike[str],
 
 
 def _addresses(urls: Sequence[str | Sequence[str] | None], filenames: Sequence[str | None],
-               url_prefix: str | None, needed: bool) -> list[tuple[str, ...]]:
-    """Return the addresses of every file; none where there are none and none are needed."""
+               url_prefix: str | None) -> list[tuple[str, ...]]:
+    """Return the addresses of every file; none where there are none."""
     if isinstance(urls, str) or isinstance(filenames, str) or len(urls) != len(filenames):
         raise ValueError(f'expected a list of addresses and a list of as many file names; got '
                          f'{urls!r} and {filenames!r}')
     result: list[tuple[str, ...]] = []
-    without = []
     for url, name in zip(urls, filenames, strict=True):
         if url is None and name is None:
             raise ValueError('a file has neither an address nor a name; declare one of them')
         if url is None and url_prefix is None:
-            without.append(str(name))
             result.append(())
         elif url is None:
             result.append((f'{url_prefix}{name}',))
         else:
             result.append((url,) if isinstance(url, str) else tuple(url))
-    if without and needed:
-        raise NeedURLPrefix(f'no public address is known for {", ".join(without)}; give the '
-                            'address of the folder that has them with -P/--url-prefix')
     return result
+
+
+def _no_address(names: Sequence[str], directory: str, home: str | None) -> str:
+    """Say what can be done about files without an address."""
+    prefix = 'give the address of a folder that has them with -P/--url-prefix'
+    if home is not None:
+        prefix += (f', or put the files into this folder yourself: {os.path.abspath(directory)}. '
+                   f'Their home is {home}')
+    return f'no public address is known for {", ".join(names)}; {prefix}'
 
 
 def _each(values: Sequence[Any] | None, count: int, what: str) -> Iterator[Any]:

@@ -6,11 +6,13 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from typing import Any
 
+from fuel.downloaders._files import describe_variants
 from fuel.downloaders.base import default_downloader
 
 __all__ = ['fill_subparser', 'silhouettes_downloader']
 
 FOLDER = 'https://people.cs.umass.edu/~marlin/data/'
+FILENAME = 'caltech101_silhouettes_{size}_split1.mat'
 SIZES = (16, 28)
 
 
@@ -38,7 +40,7 @@ def silhouettes_downloader(size: int, directory: str | os.PathLike[str], clear: 
     """
     if size not in SIZES:
         raise ValueError(f'expected a size of {" or ".join(map(str, SIZES))}; got {size!r}')
-    name = f'caltech101_silhouettes_{size}_split1.mat'
+    name = FILENAME.format(size=size)
     default_downloader(directory, [FOLDER + name], [name], clear=clear, **kwargs)
 
 
@@ -57,4 +59,5 @@ def fill_subparser(subparser: ArgumentParser) -> Callable[..., None]:
     """
     subparser.add_argument('size', type=int, choices=SIZES, metavar='SIZE',
                            help='height and width of the silhouettes in pixels, 16 or 28')
+    describe_variants(subparser, {f'size {size}': [FILENAME.format(size=size)] for size in SIZES})
     return silhouettes_downloader

@@ -4,6 +4,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Callable
 
+from fuel._registry import BY_HAND
 from fuel.downloaders.base import default_downloader
 
 __all__ = ['fill_subparser']
@@ -30,5 +31,6 @@ def fill_subparser(subparser: ArgumentParser) -> Callable[..., None]:
                            help='address of a folder that has the files, with the slash at its '
                                 'end; they have no public address that programs can use')
     subparser.set_defaults(urls=[None] * len(FILES), filenames=[name for name, _ in FILES],
-                           checksums=[f'md5:{digest}' for _, digest in FILES])
+                           checksums=[f'md5:{digest}' for _, digest in FILES],
+                           home=BY_HAND['celeba'])
     return default_downloader

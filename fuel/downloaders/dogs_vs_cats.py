@@ -4,11 +4,11 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Callable
 
+from fuel._registry import BY_HAND
 from fuel.downloaders.base import default_downloader
 
 __all__ = ['fill_subparser']
 
-#: Their home, https://www.kaggle.com/c/dogs-vs-cats, calls them train.zip and test1.zip.
 FILENAMES = ('dogs_vs_cats.train.zip', 'dogs_vs_cats.test1.zip')
 
 
@@ -28,5 +28,7 @@ def fill_subparser(subparser: ArgumentParser) -> Callable[..., None]:
     subparser.add_argument('-P', '--url-prefix', metavar='URL',
                            help='address of a folder that has the files, with the slash at its '
                                 'end; their home asks for a registration')
-    subparser.set_defaults(urls=[None] * len(FILENAMES), filenames=list(FILENAMES))
+    subparser.set_defaults(urls=[None] * len(FILENAMES), filenames=list(FILENAMES),
+                           home=f'{BY_HAND["dogs_vs_cats"]}, which calls them train.zip and '
+                                'test1.zip')
     return default_downloader

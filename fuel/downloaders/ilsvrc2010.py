@@ -4,6 +4,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Callable
 
+from fuel._registry import BY_HAND
 from fuel.downloaders._imagenet import add_url_prefix
 from fuel.downloaders.base import default_downloader
 
@@ -36,5 +37,6 @@ def fill_subparser(subparser: ArgumentParser) -> Callable[..., None]:
         urls=[*(FOLDER + name for name in PUBLIC_FILES), *[None] * len(IMAGE_TARS),
               FOLDER + PATCH_IMAGES_TAR],
         # The names of the first two are those of their addresses.
-        filenames=[*[None] * len(PUBLIC_FILES), *IMAGE_TARS, PATCH_IMAGES_TAR])
+        filenames=[*[None] * len(PUBLIC_FILES), *IMAGE_TARS, PATCH_IMAGES_TAR],
+        home=BY_HAND['ilsvrc2010'])
     return default_downloader

@@ -4,6 +4,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Callable
 
+from fuel._registry import BY_HAND
 from fuel.downloaders._imagenet import add_url_prefix
 from fuel.downloaders.base import default_downloader
 
@@ -31,5 +32,6 @@ def fill_subparser(subparser: ArgumentParser) -> Callable[..., None]:
     """
     add_url_prefix(subparser)
     subparser.set_defaults(urls=[None] * len(FILES), filenames=[name for name, _ in FILES],
-                           checksums=[checksum for _, checksum in FILES])
+                           checksums=[checksum for _, checksum in FILES],
+                           home=BY_HAND['ilsvrc2012'])
     return default_downloader

@@ -5,6 +5,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from typing import Any
 
+from fuel.downloaders._files import describe_variants
 from fuel.downloaders.base import default_downloader
 
 __all__ = ['download_svhn', 'fill_subparser']
@@ -35,6 +36,7 @@ def fill_subparser(subparser: ArgumentParser) -> Callable[..., None]:
     subparser.add_argument('which_format', type=int, choices=tuple(FILES), metavar='FORMAT',
                            help='1 for whole pictures with bounding boxes of digits (2.6 GB), 2 '
                                 'for pictures of single digits, 32 by 32 pixels (1.6 GB)')
+    describe_variants(subparser, {f'format {number}': files for number, files in FILES.items()})
     return download_svhn
 
 

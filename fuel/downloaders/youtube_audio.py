@@ -45,6 +45,7 @@ def fill_subparser(subparser: ArgumentParser) -> Callable[..., None]:
     subparser.add_argument('--youtube-id', type=_youtube_id, required=True, metavar='ID',
                            help='which video: what stands behind watch?v= in its address; write '
                                 '--youtube-id=ID if it begins with -')
+    subparser.epilog = 'raw file: ID.m4a'
     return download
 
 

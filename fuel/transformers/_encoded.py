@@ -105,7 +105,7 @@ class ImagesFromBytes(_Decoder):
     Notes
     -----
     Arrays have the axes (channel, height, width), grey ones one channel; batches become lists of
-    them. Where simplejpeg is installed (``pip install fuel[jpeg]``), it decodes JPEG images, with
+    them. Where simplejpeg is installed (``pip install 'fuel[jpeg]'``), it decodes JPEG images, with
     the same result within one grey level.
 
     Examples

@@ -144,7 +144,7 @@ def test_a_data_set_that_was_not_made_yet():
 
 @pytest.mark.parametrize(('name', 'message'), [
     ('mnsit', "'mnsit' is neither .* did you mean 'mnist'"), ('CIFAR-10', "did you mean 'cifar10'"),
-    ('qqq', r'built-in data set\. The names are adult, .*youtube_audio'),
+    ('qqq', r'name of a data set\. The names are adult, .*youtube_audio'),
     ('./mnist', r"'\./mnist' is neither a file")])
 def test_unknown_names(name, message):
     with pytest.raises(DataFileNotFoundError, match=message):

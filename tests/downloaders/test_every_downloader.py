@@ -8,10 +8,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from fuel._registry import BUILT_IN
+from fuel._registry import BUILT_IN, BY_HAND
 from fuel.bin.fuel_download import main
 from fuel.downloaders import all_downloaders
+from fuel.downloaders._files import raw_files_text
 from fuel.downloaders.base import Policy
+from fuel.utils.progress import format_amount
 from tests.bin.commands import fails
 from tests.loopback import ranged, serving
 
@@ -83,6 +85,30 @@ def test_broken_off_and_moved_files_arrive(case, monkeypatch, tmp_path):
 
 
 @EVERY
+@pytest.mark.parametrize('command', ['download', 'convert'])
+def test_the_help_tells_names_and_sizes(case, monkeypatch, capsys, command):
+    found = declared(case, monkeypatch)
+    with pytest.raises(SystemExit):
+        importlib.import_module(f'fuel.bin.fuel_{command}').main([CASES[case][0], '-h'])
+    text = ' '.join(capsys.readouterr().out.split())
+    assert 'raw files' in text
+    sizes = found.get('sizes') or [None] * len(found['urls'])
+    for name, url, size in zip(found['filenames'], found['urls'], sizes, strict=True):
+        if name is None:
+            name = urlsplit(url).path.rpartition('/')[2]
+        amount = '' if size is None else f' ({format_amount(size, "B")})'
+        assert f'{name}{amount}' in text
+
+
+def test_an_address_without_a_name_in_the_help():
+    parser = argparse.ArgumentParser()
+    assert raw_files_text(parser) == ''
+    parser.set_defaults(urls=[['http://x/', 'http://x/b.bin'], 'http://x/'],
+                        filenames=[None, None])
+    assert raw_files_text(parser) == 'raw files: b.bin, a file that its server names'
+
+
+@EVERY
 def test_clear_needs_no_network(case, tmp_path, monkeypatch, capsys):
     importlib.import_module(f'tests.raw.{CASES[case][0]}').write(tmp_path, **RAW.get(case, {}))
     (tmp_path / 'of another kind').touch()
@@ -96,6 +122,8 @@ def test_clear_needs_no_network(case, tmp_path, monkeypatch, capsys):
 def test_files_behind_a_registration_need_a_prefix(name, tmp_path, capsys):
     line = fails('download', [name, '-d', str(tmp_path)], capsys)
     assert '--url-prefix' in line
+    assert f'or put the files into this folder yourself: {tmp_path}. Their home is ' in line
+    assert BY_HAND[name] in line
     assert os.listdir(tmp_path) == []
 
 

@@ -269,3 +269,58 @@ def test_no_patience_is_wasted_without_a_network(tmp_path, monkeypatch):
     main(['iris'])
     assert time.monotonic() - begin < 5
     assert os.path.getsize('iris.data') == 4551
+
+
+def unknown_names(monkeypatch, number=-2):
+    """Have no name looked up; return what was asked for."""
+    import socket
+    asked = []
+
+    def no_network(host, *args, **kwargs):
+        asked.append(host)
+        raise socket.gaierror(number, 'Name or service not known')
+
+    monkeypatch.setattr(socket, 'getaddrinfo', no_network)
+    return asked
+
+
+@pytest.mark.parametrize('number', [-2, -3])
+def test_names_that_cannot_be_looked_up_are_asked_for_once(tmp_path, policy, slept, monkeypatch,
+                                                           caplog, number):
+    asked = unknown_names(monkeypatch, number)
+    caplog.set_level('INFO')
+    with pytest.raises(DownloadError) as caught:
+        default_downloader(tmp_path, [['http://one.invalid/x', 'https://two.invalid/x']], ['x'],
+                           policy=policy)
+    assert str(caught.value) == (
+        'x could not be downloaded. http://one.invalid/x, https://two.invalid/x: cannot be '
+        'reached: the name of the server cannot be looked up. Is there a network?')
+    assert asked == ['one.invalid', 'two.invalid']
+    assert caplog.messages == ['trying the next source of x']
+    assert not slept
+    assert nothing_left(tmp_path)
+
+
+def test_a_network_that_is_there_is_not_asked_for(tmp_path, policy):
+    with serving(a=whole(b'', status=404)) as server, pytest.raises(DownloadError) as caught:
+        default_downloader(tmp_path, [[closed_port(), server.url('/a')]], ['x'],
+                           policy=policy)
+    assert 'network' not in str(caught.value)
+    assert 'answered 404' in str(caught.value)
+
+
+def test_a_fault_is_told_once_while_it_is_waited_out(tmp_path, policy, slept, caplog):
+    caplog.set_level('INFO')
+    with serving(a=whole(b'', status=500)) as server, pytest.raises(DownloadError):
+        get(server, tmp_path, policy)
+    first, *rest = caplog.messages
+    assert 'answered 500' in first
+    assert rest == ['trying again in 0.5 s', 'trying again in 1 s', 'trying again in 2 s']
+
+
+def test_what_was_wrong_with_the_first_source_is_told(tmp_path, policy, caplog):
+    caplog.set_level('INFO')
+    with serving(a=whole(b'', status=404), b=whole(CONTENT)) as server:
+        default_downloader(tmp_path, [[server.url('/a'), server.url('/b')]], ['x'], policy=policy)
+        assert caplog.messages[0] == 'trying the next source of x'
+        assert caplog.messages[2] == f'not from {server.url("/a")}: answered 404 Not Found'

@@ -97,9 +97,18 @@ def form_of(dataset: Any) -> str:
         dtype, sizes = held, ['?'] * getattr(rows, 'axes', 1)
     else:
         dtype, sizes = rows.dtype, list(rows.shape[1:])
-    name = 'text' if dtype.hasobject else str(numpy.lib.format.dtype_to_descr(
-        numpy.dtype(dtype.newbyteorder('<'))))
+    name = 'text' if dtype.hasobject else _described(dtype)
     return ' '.join([name, *map(str, sizes)]) + '\n'
+
+
+def _described(dtype: numpy.dtype[Any]) -> str:
+    """Return a dtype as numpy writes it, with those of its fields, in little-endian byte order."""
+    if dtype.subdtype is not None:
+        return f'{_described(dtype.subdtype[0])}{list(dtype.subdtype[1])}'
+    if dtype.names is None:
+        return numpy.dtype(dtype.newbyteorder('<')).str
+    fields = [f'{name}:{_described(dtype[name])}' for name in dtype.names]
+    return '{' + ','.join(fields) + '}'
 
 
 def structure_checksum(h5file: Any) -> str:

@@ -164,7 +164,7 @@ def _check_available(code: int) -> None:
             importlib.import_module('hdf5plugin')       # which registers its filters
     if not h5py.h5z.filter_avail(code):
         raise ValueError(f'HDF5 has no filter of number {code} here. Most are in the package '
-                         "hdf5plugin: install it with 'pip install hdf5plugin', or choose "
+                         "hdf5plugin: pip install 'fuel[filters]', or choose "
                          "compression='gzip', which is always there")
 
 

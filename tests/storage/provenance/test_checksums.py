@@ -219,7 +219,7 @@ def test_structures_and_references(tmp_path):
         fill_hdf5_file(h5file, [('all', 'x', rows)])
         little = rows.astype([('a', '<i4'), ('b', 'f8', (3,))])
         assert stored_checksum(h5file['x']) == blocks_by_hand(
-            [row.tobytes() for row in little], "[('a', '<i4'), ('b', '<f8', (3,))]")[1]
+            [row.tobytes() for row in little], '{a:<i4,b:<f8[3]}')[1]
         with create_source(h5file, 'references', (), h5py.ref_dtype, num_examples=2) as writer:
             writer.append(numpy.array([h5file['x'].ref] * 2, dtype=h5py.ref_dtype))
         assert not verify_source(h5file, 'references').checked
@@ -313,3 +313,12 @@ def test_what_is_damaged_ends_in_a_verdict(tmp_path, monkeypatch):
     monkeypatch.setattr(verifying, 'stored_digests', fail)
     with h5py.File(write(tmp_path / 'x.hdf5'), 'r') as h5file:
         assert 'not subscriptable' in verify_source(h5file, 'big').problem
+
+
+def test_texts_of_one_length(tmp_path):
+    names = numpy.array(['\u00e4'.encode(), b'bb'], dtype=h5py.string_dtype('utf-8', 5))
+    with h5py.File(tmp_path / 'x.hdf5', 'w') as h5file, keeping_checksums():
+        fill_hdf5_file(h5file, [('all', 'x', names)])
+        assert stored_checksum(h5file['x']) == blocks_by_hand(
+            [b'\xc3\xa4\0\0\0', b'bb\0\0\0'], '|S5')[1]
+        assert verify_source(h5file, 'x').good
