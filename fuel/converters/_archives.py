@@ -138,6 +138,10 @@ def tar_members(path: str | os.PathLike[str], *, limit: int = 1 << 31) -> Iterat
                               tarinfo=header) as archive:
                 for info in archive:
                     found = True
+                    if not archive.pax_headers.keys().isdisjoint(('path', 'linkpath', 'size')):
+                        raise ConversionError(
+                            f'{path}: expected names and sizes of single files; a header gives '
+                            'one to all files that follow. Do not trust where it came from')
                     member = _checked(path, archive, info, limit)
                     if member is not None:
                         yield member

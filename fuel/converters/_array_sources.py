@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from fuel._types import AnyArray
 from fuel.converters._columns import MOST_CATEGORIES
 from fuel.converters._division import SPLIT_ORDER, Rows, in_usual_order
-from fuel.converters._names import shown, smallest_integers
+from fuel.converters._names import check_text, shown, smallest_integers
 from fuel.converters._npy import StoredArray
 from fuel.exceptions import ConversionError
 
@@ -67,6 +68,8 @@ class Part:
 def parts_by_name(arrays: Sequence[StoredArray], *, required: bool) -> list[Part] | None:
     """Find the splits in the names of arrays, such as ``x_train`` or ``train_x``.
 
+    Capital and small letters are the same in the names of splits, which become small ones.
+
     Parameters
     ----------
     arrays : sequence of StoredArray
@@ -93,7 +96,7 @@ def parts_by_name(arrays: Sequence[StoredArray], *, required: bool) -> list[Part
                                       f'as x_train or train_x; got {array.name!r}. Leave others '
                                       'out with --drop')
             return None
-        key = match['split'], match['source']
+        key = match['split'].lower(), match['source']
         if key in found:
             raise ConversionError(f'{array.where}: expected one array for the source {key[1]!r} '
                                   f'of the split {key[0]!r}; {found[key].where} is one too')
@@ -109,10 +112,13 @@ def same_length(arrays: Sequence[StoredArray]) -> int:
     Raises
     ------
     ConversionError
-        It is not, or there are no examples.
+        It is not, or there are no examples, or nothing in them.
     """
     first = arrays[0]
     for array in arrays:
+        if 0 in array.shape[1:]:
+            raise ConversionError(f'{array.where}: expected examples with values; got the shape '
+                                  f'{array.shape}. Leave it out with --drop {array.name}')
         if not array.shape:
             raise ConversionError(f'{array.where}: expected an axis for the examples; got a single '
                                   f'value. Leave it out with --drop {array.name}')
@@ -173,12 +179,20 @@ def codes_of(arrays: Sequence[StoredArray]) -> Codes:
     Raises
     ------
     ConversionError
-        There are too many different ones.
+        There are too many different ones, or one that cannot be stored.
     """
     texts: set[str] = set()
     for array in arrays:
         for block in array.blocks():
-            texts.update(numpy.unique(block).tolist())
+            # NumPy would make texts of these that crash the interpreter.
+            letters = block.view(numpy.dtype('u4').newbyteorder(block.dtype.byteorder))
+            if letters.size and letters.max() > sys.maxunicode:
+                raise ConversionError(f'{array.where}: expected texts; got the number '
+                                      f'0x{letters.max():x}, which is not that of a character')
+            found = numpy.unique(block).tolist()
+            for text in found:
+                check_text(text, array.where)
+            texts.update(found)
             if len(texts) > MOST_CATEGORIES:
                 raise ConversionError(
                     f'{array.where}: expected numbers, or the names of classes; there are more '

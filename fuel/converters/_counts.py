@@ -5,7 +5,7 @@ import heapq
 import itertools
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import IO, Self
 
@@ -41,8 +41,8 @@ class TokenCounts:
         self._counts: Counter[str] = Counter()
         self._files: list[IO[str]] = []
 
-    def add(self, tokens: list[str]) -> None:
-        """Count some tokens, none of which has a line feed in it."""
+    def add(self, tokens: Sequence[str]) -> None:
+        """Count some tokens, none of which has a line feed in it; a string is one of characters."""
         self._counts.update(tokens)
         self.total += len(tokens)
         if len(self._counts) > self._limit:

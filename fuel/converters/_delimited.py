@@ -52,7 +52,7 @@ def _lines(stream: BinaryIO, path: str, encoding: str) -> Generator[str, None, N
             if '\0' in line:
                 raise ConversionError(f'{path}, line {number}: expected a text; got the character '
                                       'NUL. If the file is in UTF-16, give --encoding utf-16')
-            if not line.isascii() and any('\udc80' <= mark <= '\udcff' for mark in line):
+            if not line.isascii() and any('\ud800' <= mark <= '\udfff' for mark in line):
                 raise ConversionError(f'{path}, line {number}: expected a text in {encoding}; '
                                       'other bytes are in it. Give the right --encoding, such as '
                                       'latin-1')
@@ -64,7 +64,7 @@ def _lines(stream: BinaryIO, path: str, encoding: str) -> Generator[str, None, N
         text.detach()
 
 
-def delimiter_of(path: str, encoding: str = 'utf-8') -> str:
+def delimiter_of(path: str, encoding: str = 'utf-8', decimal: str = '.') -> str:
     """Guess what stands between the values of a table.
 
     Parameters
@@ -73,6 +73,8 @@ def delimiter_of(path: str, encoding: str = 'utf-8') -> str:
         The file.
     encoding : str, optional
         Of its text.
+    decimal : {'.', ','}, optional
+        What stands before the decimals of its numbers, and so hardly between values.
 
     Returns
     -------
@@ -97,6 +99,8 @@ def delimiter_of(path: str, encoding: str = 'utf-8') -> str:
                 break
     best, most = DELIMITERS[0], 1
     for delimiter in DELIMITERS:
+        if delimiter == decimal:
+            continue
         try:
             # The last row may have been cut in the middle.
             rows = [row for row in csv.reader(sample, delimiter=delimiter) if row]

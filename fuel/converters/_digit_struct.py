@@ -158,11 +158,14 @@ class _Reader:
         columns = [self._open(group, name.encode()) for name in ATTRIBUTES]
         count = _rows(columns[0], _MOST_BOXES, 'labels')
         values = numpy.empty((len(columns), count))
-        for row, column in zip(values, columns, strict=True):
+        for name, row, column in zip(ATTRIBUTES, values, columns, strict=True):
+            # HDF5 would fill the room that there is from the beginning of a longer column.
+            if column.shape != (count, 1):
+                raise ConversionError(f'expected {count} values of {name}, one for each label; got '
+                                      f'the shape {column.shape}')
             if count == 1:
                 row[0] = self._value(column)
                 continue
-            # HDF5 compares the room that there is with what a data set has.
             references = numpy.empty((count, 1), self._reference_dtype)
             column.read(self._plane(references.shape), self._everything, references)
             for place, of_value in enumerate(references[:, 0].tolist()):
@@ -187,12 +190,16 @@ def _rows(dataset: Any, most: int, what: str) -> int:
 def _checked(values: AnyArray) -> AnyArray:
     """Return the values of bounding boxes as they are stored."""
     labels = values[0]
-    if not numpy.isfinite(values).all() or values.max() > _LARGEST:
-        raise ConversionError(f'expected numbers up to {_LARGEST}; got '
-                              f'{values.max() if values.max() > _LARGEST else values.tolist()}')
-    if labels.min() < 0 or labels.max() > 10 or (labels % 1).any():
+    if labels.min() < 1 or labels.max() > 10 or (labels % 1).any():
         raise ConversionError('expected labels from 1 to 10, which stands for the digit 0; got '
                               f'{labels.tolist()}')
+    # Also where one is not a number.
+    if not (abs(values) <= _LARGEST).all() or (values % 1).any():
+        for name, row in zip(ATTRIBUTES, values, strict=True):
+            for value in row.tolist():
+                if not abs(value) <= _LARGEST or value % 1:
+                    raise ConversionError(f'expected whole numbers up to {_LARGEST} for {name}; '
+                                          f'got {value:g}')
     labels[labels == 10] = 0
     # Some boxes begin left of the picture or above it.
     return values.clip(0).astype('uint16')

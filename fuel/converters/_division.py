@@ -14,18 +14,22 @@ others have less where there are too many of these.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any, cast
 
 import numpy
 import numpy.typing as npt
 
+from fuel.converters._names import check_text, plural
 from fuel.exceptions import ConversionError
 
-__all__ = ['EVALUATION_SPLITS', 'SPLIT_ORDER', 'Range', 'Rows', 'Shares', 'all_in_one', 'by_names',
-           'by_ranges', 'divide', 'in_usual_order', 'sizes_of']
+__all__ = ['EVALUATION_SPLITS', 'MOST_SPLITS', 'SPLIT_ORDER', 'Range', 'Rows', 'Shares',
+           'all_in_one', 'by_names', 'by_ranges', 'check_splits', 'divide', 'in_usual_order',
+           'share_from', 'sizes_of']
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +42,40 @@ EVALUATION_SPLITS = frozenset({'dev', 'eval', 'evaluation', 'test', 'testing', '
 #: Names that splits usually have, in the order in which they are written.
 SPLIT_ORDER = ('train', 'training', 'valid', 'val', 'validation', 'dev', 'eval', 'evaluation',
                'test', 'testing')
+#: No file can hold more, see `check_splits`; with long names it holds fewer.
+MOST_SPLITS = 2000
+# Of a share that is written; those of floats have three digits in the exponent at most.
+_LONGEST_SHARE, _LARGEST_EXPONENT = 100, 400
+
+
+def share_from(given: Fraction | float | str) -> Fraction:
+    """Return a share of the examples.
+
+    Parameters
+    ----------
+    given : Fraction, float or str
+        The share. It is taken as it is written: the float 0.1 is a little more than a tenth.
+
+    Raises
+    ------
+    ValueError
+        It is no number of at least 0 and less than 1.
+    """
+    share = given
+    if not isinstance(share, Fraction):
+        text = str(given)
+        exponent = re.search(r'[eE][+-]?([\d_]*)', text)
+        # To write 1e-999999999 as a fraction would take forever.
+        if len(text) > _LONGEST_SHARE or (
+                exponent is not None and int(exponent[1] or '0') > _LARGEST_EXPONENT):
+            raise ValueError
+        try:
+            share = Fraction(text)
+        except ZeroDivisionError:
+            raise ValueError from None
+    if not 0 <= share < 1:
+        raise ValueError
+    return share
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +101,19 @@ class Shares:
         for name in ('valid', 'test'):
             given = getattr(self, name)
             try:
-                # As it is written: the float 0.1 is a little more than a tenth.
-                share = Fraction(str(given))
-            except (ValueError, ZeroDivisionError):
-                share = Fraction(-1)
-            if not 0 <= share < 1:
+                share = share_from(given)
+            except ValueError:
                 raise ConversionError(f'expected the fraction of {name} to be at least 0 and less '
-                                      f'than 1, such as 0.1; got {given}')
+                                      f'than 1, such as 0.1; got {str(given)[:80]}') from None
             object.__setattr__(self, name, share)
         if self.valid + self.test >= 1:
             raise ConversionError('expected the fractions of valid and test to leave something '
                                   f'for train; together they are {float(self.valid + self.test)}')
+
+    @classmethod
+    def of(cls, valid: Fraction | float | str, test: Fraction | float | str) -> Shares:
+        """Return shares that may be given as floats or texts."""
+        return cls(cast(Fraction, valid), cast(Fraction, test))
 
     def __bool__(self) -> bool:
         return bool(self.valid or self.test)
@@ -185,14 +225,15 @@ def _by_class(order: Rows, classes: npt.NDArray[numpy.int64], shares: Shares,
 
 def _tell_shortage(name: str, found: int, wanted: int, alone: int) -> None:
     """Say that a split has less than its part, or raise if it has nothing."""
-    why = (f'{alone} classes have a single example, which stays in train' if alone else
+    why = ('1 class has a single example, which stays in train' if alone == 1 else
+           f'{alone} classes have a single example, which stays in train' if alone else
            'each class keeps an example in train')
     if not found:
-        raise ConversionError(f'expected {wanted} examples for {name}, from every class its part; '
-                              f'there are none, for {why}. Give --no-stratify to divide without '
-                              'regard to classes')
+        raise ConversionError(f'expected {plural(wanted, "example")} for {name}, from every class '
+                              f'its part; there are none, for {why}. Give --no-stratify to divide '
+                              'without regard to classes')
     if found < wanted:
-        logger.warning('%s has %d examples instead of %d: %s', name, found, wanted, why)
+        logger.warning('%s has %s instead of %d: %s', name, plural(found, 'example'), wanted, why)
 
 
 def all_in_one(count: int, name: str = 'train') -> dict[str, Rows]:
@@ -250,8 +291,42 @@ def in_usual_order(names: Sequence[str]) -> list[str]:
 
 def by_names(names: Sequence[str]) -> dict[str, Rows]:
     """Return splits, given the name of the split of every example."""
-    texts = numpy.asarray(names, dtype=object)
-    return {name: numpy.flatnonzero(texts == name) for name in in_usual_order(names)}
+    rows: dict[str, list[int]] = {}
+    for row, name in enumerate(names):
+        rows.setdefault(name, []).append(row)
+    return {name: numpy.array(rows[name], dtype=numpy.int64) for name in in_usual_order(names)}
+
+
+def check_splits(h5file: Any, splits: Sequence[str], sources: Sequence[str]) -> None:
+    """Check that the names of splits and sources can be stored, before the long work.
+
+    Parameters
+    ----------
+    h5file : h5py.File
+        Open for writing.
+    splits, sources : sequence of str
+        The names.
+
+    Raises
+    ------
+    ConversionError
+        A name is empty, or has something in it that no name may have; or the names are too many,
+        or too long.
+    """
+    from fuel.storage.writing.split_table import check_split
+
+    for what, names in (('split', splits), ('source', sources)):
+        for name in names:
+            check_text(name, f'the name of a {what}')
+            if not name:
+                raise ConversionError(f'expected the name of a {what}; got an empty one')
+    try:
+        check_split(h5file, {split: dict.fromkeys(sources, '') for split in splits})
+    except ValueError as error:
+        raise ConversionError(
+            f'{len(splits)} splits and {len(sources)} sources are too many for one file: the table '
+            f'of the splits, with a row of at least 30 bytes for each split and source, would have '
+            'more than 64 kB. Make fewer, give shorter names, or make several files') from error
 
 
 def sizes_of(splits: Mapping[str, Sequence[int] | Rows]) -> str:

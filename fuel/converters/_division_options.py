@@ -5,14 +5,16 @@ from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError
 from fractions import Fraction
 
 from fuel.config_parser import config
-from fuel.converters._division import Range
+from fuel.converters._division import Range, Shares, share_from
 from fuel.converters._inputs import note_seed
 from fuel.exceptions import ConversionError
 
-__all__ = ['add_ranges_option', 'add_shares_options', 'fraction_from_text', 'one_way',
-           'range_from_text', 'used_seed']
+__all__ = ['add_ranges_option', 'add_shares_options', 'check_lot', 'fraction_from_text',
+           'one_way', 'range_from_text', 'used_seed']
 
 _LARGEST_SEED = 2 ** 32 - 1
+# Digits of a number of an example; Python refuses to read numbers of thousands of them.
+_MOST_DIGITS = 18
 
 
 def fraction_from_text(text: str) -> Fraction:
@@ -24,13 +26,10 @@ def fraction_from_text(text: str) -> Fraction:
         It is no number of at least 0 and less than 1.
     """
     try:
-        share = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        share = Fraction(-1)
-    if not 0 <= share < 1:
+        return share_from(text)
+    except ValueError:
         raise ArgumentTypeError(f'expected a number of at least 0 and less than 1, such as 0.1; '
-                                f'got {text!r}')
-    return share
+                                f'got {text[:80]!r}') from None
 
 
 def range_from_text(text: str) -> Range:
@@ -43,15 +42,18 @@ def range_from_text(text: str) -> Range:
     """
     name, equals, bounds = text.partition('=')
     start, colon, stop = bounds.partition(':')
-    if not (name and equals and colon and (start or '0').isdecimal() and stop.isdecimal()):
+    if not (name and equals and colon and (start or '0').isdecimal() and stop.isdecimal()
+            and max(len(start), len(stop)) <= _MOST_DIGITS):
         raise ArgumentTypeError('expected the name of a split, its first example and the one '
-                                f'after its last, such as train=0:800; got {text!r}')
+                                'after its last, such as train=0:800; got '
+                                f'{text[:80]!r}')
     return Range(name, int(start or '0'), int(stop))
 
 
 def _seed(text: str) -> int:
-    if not text.isdecimal() or int(text) > _LARGEST_SEED:
-        raise ArgumentTypeError(f'expected a whole number from 0 to {_LARGEST_SEED}; got {text!r}')
+    if not text.isdecimal() or len(text) > _MOST_DIGITS or int(text) > _LARGEST_SEED:
+        raise ArgumentTypeError(f'expected a whole number from 0 to {_LARGEST_SEED}; got '
+                                f'{text[:80]!r}')
     return int(text)
 
 
@@ -101,6 +103,27 @@ def one_way(ways: dict[str, bool]) -> str | None:
         raise ConversionError(f'expected one way to divide the examples into splits; got '
                               f'{" and ".join(chosen)}')
     return chosen[0] if chosen else None
+
+
+def check_lot(shares: Shares, given: dict[str, bool]) -> None:
+    """Check that no option about the division by lot is given without one.
+
+    Parameters
+    ----------
+    shares : Shares
+        The parts of the examples that are chosen by lot.
+    given : dict
+        Maps the options, as they are typed, to whether they were given.
+
+    Raises
+    ------
+    ConversionError
+        One was, but there is nothing to choose.
+    """
+    idle = [option for option, was in given.items() if was]
+    if idle and not shares:
+        raise ConversionError('expected --valid-fraction or --test-fraction with '
+                              f'{" and ".join(idle)}')
 
 
 def used_seed(seed: int | None) -> int:

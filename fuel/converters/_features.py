@@ -8,8 +8,7 @@ import numpy
 import numpy.typing as npt
 
 from fuel._types import AnyArray
-from fuel.converters._columns import CATEGORY, INTEGER, Column, picked
-from fuel.converters._names import smallest_integers
+from fuel.converters._columns import CATEGORY, Column, picked, whole_dtype
 from fuel.converters._survey import Reading
 from fuel.converters._tables import Block
 from fuel.exceptions import ConversionError
@@ -43,7 +42,7 @@ class Features:
     Raises
     ------
     ConversionError
-        A column would become too many.
+        A column would become too many, or two would have the same name.
     """
 
     def __init__(self, reading: Reading, columns: Sequence[Column], dtype: numpy.dtype[Any], *,
@@ -65,6 +64,19 @@ class Features:
                 self.names += [f'{column.name}={category}' for category in categories]
             else:
                 self.names.append(column.name)
+        self._check_names()
+
+    def _check_names(self) -> None:
+        seen: dict[str, Column] = {}
+        for place, column in enumerate(self._columns):
+            for name in self.names[self._places[place]:[*self._places, None][place + 1]]:
+                if name in seen:
+                    raise ConversionError(
+                        f'{self._reading.table.path}: two features would have the name {name!r}: '
+                        f'one from the column {seen[name].name!r}, one from {column.name!r}. Name '
+                        f"one of them otherwise, leave it out with --drop '{column.name}', or give "
+                        '--categories codes')
+                seen[name] = column
 
     def rows(self, block: Block, mask: npt.NDArray[numpy.bool]) -> AnyArray:
         """Return the features of some rows, with NaN where values are missing.
@@ -83,14 +95,7 @@ class Features:
             if column.kind == CATEGORY and self._one_hot:
                 result[rows, place + numbers] = 1
                 continue
-            with numpy.errstate(over='ignore'):
-                stored = numbers.astype(self._dtype)
-            if not numpy.array_equal(numpy.isfinite(numbers), numpy.isfinite(stored)):
-                wrong = int((numpy.isfinite(numbers) & ~numpy.isfinite(stored)).argmax())
-                line = block.places[int(numpy.flatnonzero(there)[wrong])]
-                raise ConversionError(
-                    f'{self._reading.where(line)}: the value {numbers[wrong]} of the column '
-                    f'{column.name!r} is too large for {self._dtype}; give --dtype float64')
+            stored = _stored(self._reading, column, numbers, self._dtype, block, there)
             if len(rows) < len(result):
                 result[:, place] = numpy.nan
             result[rows, place] = stored
@@ -104,6 +109,21 @@ def _numbers(reading: Reading, column: Column, values: Any) -> AnyArray:
         raise ConversionError(f'{reading.table.path}: the column {column.name!r} has other values '
                               f'than when the file was read before ({error}); has the file been '
                               'changed meanwhile?') from error
+
+
+def _stored(reading: Reading, column: Column, numbers: AnyArray, dtype: numpy.dtype[Any],
+            block: Block, there: npt.NDArray[numpy.bool]) -> AnyArray:
+    """Return the numbers of a column in the dtype of its source, none of them too large for it."""
+    with numpy.errstate(over='ignore'):
+        stored = numbers.astype(dtype)
+    if dtype.kind == 'f' and numpy.isinf(stored).any():
+        wrong = numpy.flatnonzero(numpy.isfinite(numbers) & numpy.isinf(stored))
+        if wrong.size:
+            line = block.places[int(numpy.flatnonzero(there)[wrong[0]])]
+            raise ConversionError(
+                f'{reading.where(line)}: the value {numbers[wrong[0]]} of the column '
+                f'{column.name!r} is too large for {dtype}; give --dtype float64')
+    return stored
 
 
 def targets_dtype(columns: Sequence[Column], gaps: Sequence[str],
@@ -122,17 +142,11 @@ def targets_dtype(columns: Sequence[Column], gaps: Sequence[str],
     Returns
     -------
     numpy.dtype
-        The smallest one of integers that holds all of them, if they are whole numbers or codes.
+        The smallest one of integers that holds all of them, if they are whole numbers or codes
+        and there is one; else `dtype`.
     """
-    limits = []
-    for column in columns:
-        if column.kind == CATEGORY:
-            limits += [0, len(column.categories) - 1]
-        elif column.kind == INTEGER and column.name not in gaps:
-            limits += [column.low, column.high]
-        else:
-            return dtype
-    return smallest_integers(numpy.array(limits, dtype=numpy.int64)).dtype
+    whole = whole_dtype(columns, gaps)
+    return dtype if whole is None else whole
 
 
 class Targets:
@@ -153,12 +167,20 @@ class Targets:
         self._reading, self._columns, self._dtype = reading, columns, dtype
 
     def rows(self, block: Block, mask: npt.NDArray[numpy.bool]) -> AnyArray:
-        """Return the targets of some rows; shape (rows, columns)."""
+        """Return the targets of some rows; shape (rows, columns).
+
+        Raises
+        ------
+        ConversionError
+            As for `Features.rows`.
+        """
         result = numpy.empty((int(mask.sum()), len(self._columns)), dtype=self._dtype)
         for place, column in enumerate(self._columns):
             values, gone = self._reading.column(block, column.name)
             there = mask & ~gone
             if not numpy.array_equal(there, mask):
                 result[:, place] = numpy.nan
-            result[there[mask], place] = _numbers(self._reading, column, picked(values, there))
+            numbers = _numbers(self._reading, column, picked(values, there))
+            result[there[mask], place] = _stored(self._reading, column, numbers, self._dtype,
+                                                 block, there)
         return result

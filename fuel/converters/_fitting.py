@@ -1,35 +1,31 @@
 """Files of pictures as they are stored: their bytes, or pixels of their own or of one size."""
 from __future__ import annotations
 
-import io
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fuel.converters._own_files import content_of
 from fuel.exceptions import ConversionError
 
 if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-__all__ = ['RESIZES', 'Encoded', 'Fitting', 'fitted', 'problem_of', 'upright']
+__all__ = ['LARGEST', 'RESIZES', 'Encoded', 'Fitting', 'Problem', 'fitted']
 
 #: What can be done to pictures that have other proportions.
 RESIZES = ('stretch', 'crop', 'pad')
-_ORIENTATION = 0x0112       # the EXIF tag; its values are those of the EXIF standard
-
-
-def _content(path: str) -> bytes:
-    try:
-        with open(path, 'rb') as stream:
-            return stream.read()
-    except OSError as error:
-        raise ConversionError(f'{path} cannot be read: {error.strerror}') from error
+#: The most pixels of a picture that is brought to a size; it is in memory several times.
+LARGEST = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """Takes files as they are, after having seen that they are pictures. For worker processes."""
+    """Takes files as they are, after having seen that they are pictures. For worker processes.
+
+    They may be of any kind that Pillow can decode, whether or not it can be made bytes.
+    """
 
     def __call__(self, path: str) -> NDArray[numpy.uint8]:
         """Return the bytes of a file.
@@ -41,9 +37,9 @@ class Encoded:
         """
         import numpy
 
-        from fuel.converters._pixels import decoded
-        content = _content(path)
-        decoded(content, path)
+        from fuel.converters._pixels import check_picture
+        content = content_of(path)
+        check_picture(content, path)
         return numpy.frombuffer(content, dtype=numpy.uint8)
 
 
@@ -71,47 +67,33 @@ class Fitting:
         Raises
         ------
         ConversionError
-            It is no picture, or cannot be read.
+            It is no picture, its pixels do not fit into bytes, or it cannot be read.
         """
         from fuel.converters._pixels import decoded
-        content = _content(path)
-        pixels = upright(content, decoded(content, path, self.color))
+        pixels = decoded(content_of(path), path, self.color, upright=True,
+                         advice=', or store the files as they are with --encoded')
         return pixels if self.size is None else fitted(pixels, self.size, self.resize)
 
 
-def problem_of(path: str) -> str | None:
-    """Return why a file is not a picture; `None` if it is one."""
-    try:
-        Encoded()(path)
-    except ConversionError as error:
-        return str(error)
-    return None
-
-
-def upright(content: bytes, pixels: NDArray[numpy.uint8]) -> NDArray[numpy.uint8]:
-    """Turn a picture as its EXIF data say, for cameras store what they saw as they were held.
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Finds out what is wrong with files. For worker processes.
 
     Parameters
     ----------
-    content : bytes
-        The file.
-    pixels : ndarray, shape (channel, height, width)
-        What is in it.
+    read : callable
+        What is going to read them: `Encoded` or `Fitting`.
     """
-    import numpy
-    from PIL import Image
-    turned: Any = pixels
-    orientation = 1
-    # Broken EXIF data say nothing; the picture itself was good.
-    with suppress(Exception), Image.open(io.BytesIO(content)) as image:
-        orientation = image.getexif().get(_ORIENTATION, 1)
-    if orientation in (5, 6, 7, 8):
-        turned = turned.transpose(0, 2, 1)
-    if orientation in (2, 3, 6, 7):
-        turned = turned[:, :, ::-1]
-    if orientation in (3, 4, 7, 8):
-        turned = turned[:, ::-1]
-    return numpy.ascontiguousarray(turned)
+
+    read: Callable[[str], Any]
+
+    def __call__(self, path: str) -> str | None:
+        """Return why a file cannot be read as a picture; `None` if it can."""
+        try:
+            self.read(path)
+        except ConversionError as error:
+            return str(error)
+        return None
 
 
 def fitted(pixels: NDArray[numpy.uint8], size: tuple[int, int],

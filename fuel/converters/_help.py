@@ -28,11 +28,15 @@ def add_examples(subparser: argparse.ArgumentParser, description: str, examples:
 def names_from_text(text: str) -> list[str]:
     """Return names that are divided by commas; one with a comma in it stands between quotes.
 
+    Where the locale says nothing about letters, Python leaves the bytes of others than ASCII as
+    lone surrogates. They are taken for UTF-8 here, as in files.
+
     Raises
     ------
     ArgumentTypeError
         A name is empty.
     """
+    text = text.encode('utf-8', 'surrogateescape').decode('utf-8', 'replace')
     names = [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row]
     if not names or not all(names):
         raise argparse.ArgumentTypeError(f'expected names divided by commas; got {text!r}')

@@ -108,7 +108,7 @@ def _groups(spools: Mapping[str, PictureSpool], counts: Mapping[str, int]
                 spool = asked.popleft()
                 for of_picture in boxes:
                     waiting.append(of_picture)
-                    yield spool.find(of_picture.name)
+                    yield spool.take(of_picture.name)
 
     group: list[tuple[AnyArray, Boxes]] = []
     size = 0

@@ -60,6 +60,7 @@ def add_options(subparser: ArgumentParser) -> None:
              'valid, test and the like')
     add('--split-file', default=SUPPRESS, metavar='FILE.csv',
         help='a table with the names of the pictures and, in the second column, their splits')
+    add('--encoding', default='utf-8', help='the encoding of these tables')
     add_shares_options(subparser, 'the division, and the order of the training examples')
     add('--no-stratify', action='store_true', default=SUPPRESS,
         help='do not give each split the same part of every class')

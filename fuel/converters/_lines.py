@@ -16,6 +16,8 @@ from fuel.exceptions import ConversionError, DataFileError
 __all__ = ['Lot', 'Part', 'count_lines', 'lines_of', 'naming_lines']
 
 _DRAWN = 4096
+#: Characters of a line. It is in memory as a whole, with all of its tokens.
+_LONGEST_LINE = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +116,19 @@ def lines_of(part: Part, encoding: str | None) -> Iterator[tuple[str, LineReader
     Raises
     ------
     ConversionError
-        A file is damaged, or a line not encoded as expected; the message names it.
+        A file is damaged, or a line not encoded as expected, too long, or with a character NUL;
+        the message names it.
     """
     names = itertools.repeat(part.split) if part.lot is None else part.lot.names()
-    with closing(LineReader(part.files, encoding)) as reader, naming_lines():
+    with closing(LineReader(part.files, encoding, limit=_LONGEST_LINE)) as reader, naming_lines():
         for name in names:
             try:
                 line = reader.read()
             except StopIteration:
                 return
+            if '\0' in line:
+                raise ConversionError(f'{reader.where}: expected a text; got a character NUL. If '
+                                      'the file is in UTF-16, give --encoding utf-16')
             if name == part.split:
                 yield line, reader
 

@@ -31,6 +31,8 @@ _NPY, _ZIP = b'\x93NUMPY', (b'PK\x03\x04', b'PK\x05\x06')
 _LIMIT = 1 << 62
 # NumPy reads none of more than 10000 characters.
 _LONGEST_HEADER = 1 << 16
+# HDF5 has no more.
+_MOST_AXES = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,9 @@ class StoredArray:
         Whether the last axis, rather than the first, is the one that changes slowest.
     offset : int
         The bytes before the values.
+    workplace : str or None
+        A folder with room for the array if its rows have to be gathered out of an archive; by
+        default that of the system for temporary files.
     """
 
     name: str
@@ -62,6 +67,7 @@ class StoredArray:
     dtype: numpy.dtype[Any]
     by_columns: bool
     offset: int
+    workplace: str | None = None
 
     @property
     def where(self) -> str:
@@ -112,7 +118,7 @@ class StoredArray:
         with ExitStack() as stack:
             file: Any = self.path
             if self.member is not None:
-                file = stack.enter_context(tempfile.TemporaryFile())
+                file = stack.enter_context(tempfile.TemporaryFile(dir=self.workplace))
                 shutil.copyfileobj(stream, file, 1 << 20)
                 file.flush()
             for start in range(0, self.shape[0], step):
@@ -161,7 +167,8 @@ def kind_of(path: str) -> str:
                           + ". For a table of text use 'fuel-convert table'")
 
 
-def arrays_of(path: str, name: str | None = None) -> list[StoredArray]:
+def arrays_of(path: str, name: str | None = None, workplace: str | None = None
+              ) -> list[StoredArray]:
     """Return the arrays of a file, of which only the headers are read.
 
     Parameters
@@ -171,15 +178,18 @@ def arrays_of(path: str, name: str | None = None) -> list[StoredArray]:
     name : str, optional
         What to call the array of a ``.npy`` file; by default like the file. Those of an ``.npz``
         file have names.
+    workplace : str, optional
+        As for `StoredArray`.
 
     Raises
     ------
     ConversionError
-        It is not such a file, is cut off, or has an array of Python objects.
+        It is not such a file, is cut off, or has an array of Python objects, or one that HDF5
+        cannot have.
     """
     if kind_of(path) == 'npy':
         name = name or os.path.splitext(os.path.basename(path))[0]
-        return [_stored(name, path, None, os.path.getsize(path))]
+        return [_stored(name, path, None, os.path.getsize(path), workplace)]
     if name is not None:
         raise ConversionError(f'{path}: expected NAME=FILE.npy with a file of one array; this is '
                               'an archive, whose arrays have names. Give it without a name')
@@ -191,11 +201,12 @@ def arrays_of(path: str, name: str | None = None) -> list[StoredArray]:
     if strange:
         raise ConversionError(f'{path}: expected an archive of arrays, as numpy.savez writes it; '
                               f'got the member {strange[0]!r}')
-    return [_stored(member.removesuffix('.npy'), path, member, size)
+    return [_stored(member.removesuffix('.npy'), path, member, size, workplace)
             for member, size in sizes.items()]
 
 
-def _stored(name: str, path: str, member: str | None, size: int) -> StoredArray:
+def _stored(name: str, path: str, member: str | None, size: int,
+            workplace: str | None) -> StoredArray:
     where = _place(path, member)
     with _opened(path, member) as stream:
         # Not all of such files can be asked where they stand.
@@ -221,6 +232,14 @@ def _stored(name: str, path: str, member: str | None, size: int) -> StoredArray:
             f'{where}: expected numbers; it holds Python objects, which could run any program when '
             'they are loaded, and so never are. For examples of different lengths write the HDF5 '
             "file with fill_hdf5_file; for texts use 'fuel-convert text'")
+    if len(shape) > _MOST_AXES:
+        raise ConversionError(f'{where}: expected at most {_MOST_AXES} axes, as HDF5 has; got '
+                              f'{len(shape)}')
+    if min(shape, default=0) < 0:
+        raise ConversionError(f'{where}: expected an array as numpy.save writes it; got the shape '
+                              f'{shape}')
+    if not dtype.itemsize or dtype.subdtype is not None:
+        raise ConversionError(f'{where}: expected numbers or texts; got the dtype {dtype}')
     wanted = offset + math.prod(shape) * dtype.itemsize
     if size != wanted:
         raise ConversionError(
@@ -228,4 +247,5 @@ def _stored(name: str, path: str, member: str | None, size: int) -> StoredArray:
             f'there are {size}. ' + ('It is cut off' if size < wanted else
                                      'Is there another array behind it? Write each into a file of '
                                      'its own'))
-    return StoredArray(name, path, member, shape, dtype, by_columns and len(shape) > 1, offset)
+    return StoredArray(name, path, member, shape, dtype, by_columns and len(shape) > 1, offset,
+                       workplace)

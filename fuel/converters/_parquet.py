@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from fuel.converters._inputs import note_input
+from fuel.converters._names import check_text
 from fuel.converters._tables import Block, Numbers, Values
 from fuel.exceptions import ConversionError
 
@@ -42,8 +43,12 @@ class ParquetTable:
                                   "is not installed: pip install 'fuel[parquet]'") from None
         note_input(path)
         with self._opened() as file:
-            schema = file.schema_arrow
-        self.names = list(schema.names)
+            try:
+                self.names = list(file.schema_arrow.names)
+            except Exception as error:
+                raise self._problem(error) from error
+        for name in self.names:
+            check_text(name, f'{path}: the name of a column')
         twice = [name for name in dict.fromkeys(self.names) if self.names.count(name) > 1]
         if twice:
             raise ConversionError(f'{path}: expected names of columns that differ; got '
@@ -79,8 +84,11 @@ class ParquetTable:
                 if batch is None:
                     return
                 rows = batch.num_rows
-                yield Block(range(first, first + rows), [_values(column)
-                                                         for column in batch.columns])
+                try:
+                    columns = [_values(column) for column in batch.columns]
+                except Exception as error:
+                    raise self._problem(error) from error
+                yield Block(range(first, first + rows), columns)
                 first += rows
 
 
@@ -94,10 +102,9 @@ def _values(column: Any) -> Values:
         if types.is_boolean(kind):
             column = column.cast('int8')
         numbers = column.fill_null(0).to_numpy(zero_copy_only=False)
-        if numbers.dtype == numpy.uint64 and numbers.size and numbers.max() >= 1 << 63:
-            numbers = numbers.astype(numpy.float64)
-        numbers = numbers.astype(numpy.int64 if whole and numbers.dtype.kind != 'f'
-                                 else numpy.float64)
+        # As a column, so that all blocks have the same: only the largest numbers need uint64.
+        numbers = numbers.astype(numpy.float64 if not whole else
+                                 numbers.dtype if numbers.dtype == 'uint64' else numpy.int64)
         if numbers.dtype.kind == 'f':
             missing |= numpy.isnan(numbers)
         return Numbers(numbers, missing)

@@ -10,13 +10,13 @@ import numpy
 from fuel._types import AnyArray
 from fuel.converters._spooled import Spool, SpooledArray
 
-__all__ = ['Kept', 'Name', 'NotedArray', 'PickleProblem', 'array_of', 'called', 'name_of', 'short',
-           'tell']
+__all__ = ['MARK', 'Kept', 'NotedArray', 'PickleProblem', 'array_of', 'called', 'in_words',
+           'is_part', 'name_of', 'short', 'tell']
 
 _CORE = ('numpy.core.multiarray', 'numpy._core.multiarray')
 _NUMERIC = ('numpy.core.numeric', 'numpy._core.numeric')
 #: What numpy and Python 2 write for arrays, and what is made of it here.
-_GLOBALS = {
+_KINDS = {
     **{(module, '_reconstruct'): 'reconstruct' for module in _CORE},
     **{(module, '_frombuffer'): 'frombuffer' for module in _NUMERIC},
     ('numpy', 'ndarray'): 'class', ('numpy', 'dtype'): 'dtype',
@@ -32,7 +32,17 @@ class PickleProblem(Exception):
     """What is wrong with a pickle; the place is added later."""
 
 
-class Name:
+class _Mark:
+    """Stands where the items of a container begin."""
+
+    __slots__ = ()
+
+
+#: There is only one, for there may be as many places as a pickle has bytes.
+MARK = _Mark()
+
+
+class _Name:
     """A name that stands for a function or a class; it is neither imported nor called."""
 
     __slots__ = ('kind',)
@@ -70,14 +80,38 @@ class Kept:
         return self.size
 
 
+#: Pickles have names again and again, which need no objects of their own.
+_GLOBALS = {name: _Name(kind) for name, kind in _KINDS.items()}
+_WORDS: tuple[tuple[Any, str], ...] = (
+    (_Mark, 'the beginning of a container without its end'),
+    (_Name, 'the name of a function or a class'), (_NotedDtype, 'a dtype'),
+    (NotedArray, 'an array'), (Kept, 'bytes'), (bool, 'a truth value'), (int, 'a whole number'),
+    (float, 'a number'), (str, 'a text'), (bytes, 'bytes'), (list, 'a list'), (tuple, 'a tuple'),
+    (dict, 'a dictionary'), (type(None), 'nothing'))
+
+
+def in_words(value: Any) -> str:
+    """Say what kind of thing a value is, in words of Python's and not of this reader's."""
+    for kinds, words in _WORDS:
+        if isinstance(value, kinds):
+            return words
+    return f'something of type {type(value).__name__}'
+
+
+def is_part(value: Any) -> bool:
+    """Tell whether something is no value, but a step on the way to an array or a container."""
+    return isinstance(value, (_Mark, _Name, _NotedDtype)) or (
+        isinstance(value, NotedArray) and value.state is None)
+
+
 def short(value: Any) -> str:
     """Return a value in words; never all of a container, which may be without end."""
     if isinstance(value, (bytes, str)):
         return value[:80] if isinstance(value, str) else repr(value[:80])
-    return f'{value:d}' if type(value) is int else f'something of type {type(value).__name__}'
+    return f'{value:d}' if type(value) is int else in_words(value)
 
 
-def name_of(module: Any, name: Any) -> Name:
+def name_of(module: Any, name: Any) -> _Name:
     """Return what stands for a function or a class that a pickle names.
 
     Raises
@@ -85,12 +119,12 @@ def name_of(module: Any, name: Any) -> Name:
     PickleProblem
         It is none of those that arrays are pickled with.
     """
-    kind = _GLOBALS.get((module, name))
-    if kind is None:
+    found = _GLOBALS.get((module, name))
+    if found is None:
         raise PickleProblem(
             f'expected plain data and arrays of numbers; the pickle asks for {short(module)}.'
             f'{short(name)}, which was not run. Do not trust where the file came from')
-    return Name(kind)
+    return found
 
 
 def called(function: Any, arguments: Any) -> Any:
@@ -98,7 +132,7 @@ def called(function: Any, arguments: Any) -> Any:
 
     Parameters
     ----------
-    function : Name
+    function : object
         What the pickle calls.
     arguments : tuple
         What with.
@@ -113,7 +147,7 @@ def called(function: Any, arguments: Any) -> Any:
     PickleProblem
         The pickle calls something else.
     """
-    kind = function.kind if isinstance(function, Name) else None
+    kind = function.kind if isinstance(function, _Name) else None
     if kind == 'dtype':
         return _NotedDtype(_code_of(arguments[0]))
     if kind == 'reconstruct':

@@ -14,11 +14,14 @@ from typing import Any, BinaryIO, cast
 
 from fuel._types import AnyArray
 from fuel.converters._pickled_arrays import (
+    MARK,
     Kept,
     NotedArray,
     PickleProblem,
     array_of,
     called,
+    in_words,
+    is_part,
     name_of,
     short,
     tell,
@@ -31,14 +34,13 @@ __all__ = ['read_pickle']
 _PIECE_BYTES = 1 << 18
 # From here on, bytes that are the values of an array go to a file where there is one.
 _LARGE_BYTES = 1 << 20
-# The largest of the public batches has a quarter of a million instructions. More of them could
-# fill the memory: one byte can make an object.
-_MOST_INSTRUCTIONS = 1 << 23
+# One byte can make an object of a hundred. The largest of the public batches has a quarter of a
+# million instructions in 155 MB, a few for each picture of 3072 bytes; so there may be so many in
+# any pickle, and more in larger ones up to a limit.
+_FEW_INSTRUCTIONS, _BYTES_OF_ONE_MORE, _MOST_INSTRUCTIONS = 1 << 18, 1 << 9, 1 << 20
+# Names of pictures and the like in memory; in truth they have 2 MB. Values of small arrays too.
+_MOST_BYTES, _LONGEST_INTEGER = 1 << 26, 64
 _MOST_LINE = 1 << 10
-
-
-class _Mark:
-    """Stands on the stack where the items of a container begin."""
 
 
 def read_pickle(stream: BinaryIO, size: int, where: str, spool: Spool | None = None) -> Any:
@@ -53,7 +55,7 @@ def read_pickle(stream: BinaryIO, size: int, where: str, spool: Spool | None = N
     where : str
         What to call the pickle in messages, such as the archive and the name in it.
     spool : Spool, optional
-        Where values of large arrays go; by default they are in memory.
+        Where values of large arrays go; by default they are in memory, up to 64 MB.
 
     Returns
     -------
@@ -66,7 +68,7 @@ def read_pickle(stream: BinaryIO, size: int, where: str, spool: Spool | None = N
     ------
     ConversionError
         The pickle asks for anything else, and the message says for what; nothing was run then. Or
-        it is none, or cut off.
+        it is none, or cut off, or needs more memory than plain data of its size do.
     """
     machine = _Machine(stream, size, spool)
     try:
@@ -104,6 +106,8 @@ class _Machine:
         self._spool = spool
         self._unread = size
         self._encodable = size
+        self._most = min(_MOST_INSTRUCTIONS, _FEW_INSTRUCTIONS + size // _BYTES_OF_ONE_MORE)
+        self._room = _MOST_BYTES
         self._buffer = b''
         self._next = 0
         self._before = 0                # bytes before the buffer
@@ -129,7 +133,12 @@ class _Machine:
         return bool(piece)
 
     def take(self, count: int) -> bytes:
-        """Return the next bytes."""
+        """Return the next bytes, of which there may be so many in memory and no more."""
+        self._room -= count
+        if self._room < 0:
+            self._check_size(count)
+            raise PickleProblem(f'expected at most {_MOST_BYTES} bytes of texts and numbers; there '
+                                'are more')
         stop = self._next + count
         if stop <= len(self._buffer):
             piece = self._buffer[self._next:stop]
@@ -146,10 +155,7 @@ class _Machine:
 
     def _pieces(self, count: int) -> Iterator[bytes]:
         """Yield the next bytes a few at a time."""
-        left = len(self._buffer) - self._next + self._unread
-        if count > left:
-            raise PickleProblem(f'the pickle is cut off: expected {count} more bytes; {left} are '
-                                'left')
+        self._check_size(count)
         while count:
             if self._next == len(self._buffer) and not self._fill():
                 raise PickleProblem(f'the pickle is cut off: {count} bytes are missing')
@@ -157,6 +163,12 @@ class _Machine:
             self._next = min(len(self._buffer), start + count)
             count -= self._next - start
             yield self._buffer[start:self._next]
+
+    def _check_size(self, count: int) -> None:
+        left = len(self._buffer) - self._next + self._unread
+        if count > left:
+            raise PickleProblem(f'the pickle is cut off: expected {count} more bytes; {left} are '
+                                'left')
 
     def number(self, form: str) -> int:
         """Return the next bytes as a number."""
@@ -176,7 +188,7 @@ class _Machine:
     def run(self) -> Any:
         """Run the instructions to the end, and return what they have made."""
         push, instructions = self.stack.append, _INSTRUCTIONS
-        for _ in range(_MOST_INSTRUCTIONS):
+        for _ in range(self._most):
             if self._next == len(self._buffer) and not self._fill():
                 raise PickleProblem('the pickle is cut off: expected another instruction')
             self._code = code = self._buffer[self._next]
@@ -189,20 +201,20 @@ class _Machine:
             elif code == 0x55:                                      # SHORT_BINSTRING
                 push(self.take(self.take(1)[0]))
             elif code == 0x2e:                                      # STOP
-                return self.finished(self.stack.pop())
+                return self.value(self.stack.pop())
             elif (instruction := instructions.get(code)) is not None:
                 instruction(self)
             else:
                 raise PickleProblem(f'expected a pickle of plain data, of protocol 2 or later; got '
                                     f'the instruction {bytes([code])!r}, which was not carried out')
-        raise PickleProblem(f'expected a pickle of at most {_MOST_INSTRUCTIONS} instructions; '
-                            'there are more')
+        raise PickleProblem(f'expected a pickle of at most {self._most} instructions, for its '
+                            'size; there are more')
 
     def items(self) -> list[Any]:
         """Return what is on the stack above the newest mark, and take both away."""
         stack = self.stack
         start = len(stack) - 1
-        while not isinstance(stack[start], _Mark):
+        while stack[start] is not MARK:
             start -= 1
             if start < 0:
                 raise PickleProblem('expected a mark on the stack; the pickle is damaged')
@@ -214,21 +226,21 @@ class _Machine:
         """Add items to the list on the stack."""
         target = self.stack[-1]
         if type(target) is not list:
-            raise PickleProblem(f'expected a list; got {type(target).__name__}')
-        target.extend(map(self.finished, items))
+            raise PickleProblem(f'expected a list; got {in_words(target)}')
+        target.extend(map(self.value, items))
 
     def set_items(self, items: list[Any]) -> None:
         """Add pairs to the dictionary on the stack."""
         target = self.stack[-1]
         if type(target) is not dict:
-            raise PickleProblem(f'expected a dictionary; got {type(target).__name__}')
+            raise PickleProblem(f'expected a dictionary; got {in_words(target)}')
         if len(items) % 2:
             raise PickleProblem('expected a value for each key of a dictionary')
         for key, value in zip(items[::2], items[1::2], strict=True):
             if not isinstance(key, (bytes, str, int)):
                 raise PickleProblem('expected texts for the keys of a dictionary; got '
                                     f'{short(key)}')
-            target[key] = self.finished(value)
+            target[key] = self.value(value)
 
     def tuple(self, count: int) -> None:
         """Make a tuple of what is on top of the stack."""
@@ -257,6 +269,13 @@ class _Machine:
         state = self.stack.pop()
         tell(self.stack[-1], state)
 
+    def value(self, value: Any) -> Any:
+        """Return what gets into a list or a dictionary, or is the result."""
+        value = self.finished(value)
+        if is_part(value):
+            raise PickleProblem(f'expected a value; got {in_words(value)}')
+        return value
+
     def finished(self, value: Any) -> Any:
         """Return a value, or the array if the value is what was noted about one.
 
@@ -264,6 +283,8 @@ class _Machine:
         need not be gone through again: one that is in itself twice, and so on, has no end.
         """
         if type(value) is not NotedArray or value.state is None:
+            if value is MARK:
+                raise PickleProblem(f'expected a value; got {in_words(value)}')
             return value
         known = self._finished.get(id(value))
         if known is None:               # whatever refers to one array gets the same one
@@ -272,8 +293,11 @@ class _Machine:
 
 
 def _long(machine: _Machine) -> None:
-    content = machine.take(machine.take(1)[0])
-    machine.stack.append(int.from_bytes(content, 'little', signed=True))
+    size = machine.take(1)[0]
+    if size > _LONGEST_INTEGER:
+        raise PickleProblem(f'expected integers of at most {_LONGEST_INTEGER} bytes; got one of '
+                            f'{size}')
+    machine.stack.append(int.from_bytes(machine.take(size), 'little', signed=True))
 
 
 def _text(machine: _Machine, size: int) -> None:
@@ -293,7 +317,7 @@ def _make_tuple(machine: _Machine) -> None:
 
 
 def _make_list(machine: _Machine) -> None:
-    machine.stack.append([machine.finished(item) for item in machine.items()])
+    machine.stack.append([machine.value(item) for item in machine.items()])
 
 
 def _make_dict(machine: _Machine) -> None:
@@ -325,7 +349,7 @@ def _protocol(machine: _Machine) -> None:
 _INSTRUCTIONS: dict[int, Callable[[_Machine], Any]] = {
     0x80: _protocol,
     0x95: lambda machine: machine.take(8),                                  # FRAME
-    0x28: lambda machine: machine.stack.append(_Mark()),
+    0x28: lambda machine: machine.stack.append(MARK),
     0x30: lambda machine: machine.stack.pop(),
     0x31: _pop_mark,
     0x32: lambda machine: machine.stack.append(machine.stack[-1]),

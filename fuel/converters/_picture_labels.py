@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy
 
 from fuel._types import AnyArray
-from fuel.converters._columns import CATEGORY, Column
+from fuel.converters._columns import CATEGORY, Column, whole_dtype
 from fuel.converters._division import SPLIT_ORDER
 from fuel.converters._features import targets_dtype
-from fuel.converters._names import shown, smallest_integers
+from fuel.converters._names import shown, smallest_integers, stored_text
 from fuel.converters._picture_lists import PictureList
 from fuel.exceptions import ConversionError
 
@@ -76,7 +76,7 @@ def class_folders(folder: str, pictures: Sequence[str], splits: Sequence[str] | 
     """
     level = 0 if splits is None else 1
     parts = [path.split('/') for path in pictures]
-    names = [path[level] if len(path) > level + 1 else '' for path in parts]
+    names = [stored_text(path[level]) if len(path) > level + 1 else '' for path in parts]
     example: dict[tuple[str, bool], str] = {}
     for number, name in enumerate(names):
         example[splits[number] if splits else '', bool(name)] = pictures[number]
@@ -99,18 +99,30 @@ def listed_labels(found: PictureList) -> Labels:
     -------
     Labels
         Columns of numbers are taken as they are; any other is one of classes, as in a table.
+        A warning is logged for whole numbers that are rounded.
 
     Raises
     ------
     ConversionError
-        The list is empty.
+        The list is empty, or has a number that is too large.
     """
     known = numpy.array([values is not None for values in found.values])
     _check_any(found)
     given = [values for values in found.values if values is not None]
+    lines = [line for line in found.lines if line]
     columns = [Column(name) for name in found.columns]
     for column, values in zip(columns, zip(*given, strict=True), strict=True):
-        column.look(list(values), found.path)
+        column.look(list(values), lines, found.path)
+        if column.kind != CATEGORY and column.beyond is not None:
+            raise ConversionError(f'{found.path}, line {column.beyond[0]}: the value '
+                                  f'{column.beyond[1]} of the column {column.name!r} is too large '
+                                  'for floats of 64 bits')
+    if whole_dtype(columns) is None:
+        for column in columns:
+            if column.kind != CATEGORY and column.rounded is not None:
+                logger.warning('%s, line %d: the whole number %s of the column %r has more than 15 '
+                               'digits and is rounded, for floats keep no more of them',
+                               found.path, *column.rounded, column.name)
     dtype = targets_dtype(columns, [], numpy.dtype('float64'))
     targets = numpy.zeros((len(known), len(columns)), dtype=dtype)
     for place, values in enumerate(zip(*given, strict=True)):

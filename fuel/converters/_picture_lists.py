@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fuel.converters._delimited import delimiter_of, rows_of, unnamed
-from fuel.exceptions import ConversionError, MissingInputFiles
+from fuel.converters._names import stored_text
+from fuel.converters._own_files import own_file
+from fuel.converters._survey import MISSING_WORDS
+from fuel.exceptions import ConversionError
 
 __all__ = ['PictureList', 'read_list']
 
@@ -38,7 +41,7 @@ class PictureList:
 
 def _key(name: str) -> str:
     """Return a name as it is compared: the same letter can be written in two ways."""
-    plain = unicodedata.normalize('NFC', name).replace('\\', '/')
+    plain = unicodedata.normalize('NFC', stored_text(name)).replace('\\', '/')
     return plain.removeprefix('./')
 
 
@@ -56,31 +59,33 @@ def _names(pictures: Sequence[str]) -> dict[str, int]:
     return numbers
 
 
-def read_list(path: str, folder: str, pictures: Sequence[str]) -> PictureList:
+def read_list(directory: str, name: str, folder: str, pictures: Sequence[str],
+              encoding: str = 'utf-8') -> PictureList:
     """Read a list of pictures.
 
     Parameters
     ----------
-    path : str
-        A text file as `rows_of` reads it. The first line has the names of the columns. The first
-        column has file names: paths from the folder on, or less of them where that tells which
-        picture is meant: the ending and the folders may be missing.
+    directory, name : str
+        Where to find a text file as `rows_of` reads it. The first line has the names of the
+        columns. The first column has file names: paths from the folder on, or less of them where
+        that tells which picture is meant: the ending and the folders may be missing.
     folder : str
         The folder of the pictures, for messages.
     pictures : sequence of str
         The paths of the pictures from the folder on.
+    encoding : str, optional
+        Of the text.
 
     Raises
     ------
-    MissingInputFiles
-        There is no such file.
+    DataFileNotFoundError
+        There is no such file. A ``FileNotFoundError``.
     ConversionError
-        It is not like that, names what is no picture of the folder, or a picture twice. The
-        message names file and line.
+        It is not like that, names what is no picture of the folder, or a picture twice; or one
+        of `MISSING_WORDS` stands in place of a value. The message names file and line.
     """
-    if not os.path.isfile(path):
-        raise MissingInputFiles(f'there is no file {path}', [path])
-    rows = rows_of(path, delimiter_of(path))
+    path = own_file(directory, name)
+    rows = rows_of(path, delimiter_of(path, encoding), encoding)
     header = next(rows, None)
     if header is None or len(header[1]) < 2:
         raise ConversionError(f'{path}, line 1: expected at least two columns, the first for file '
@@ -92,19 +97,20 @@ def read_list(path: str, folder: str, pictures: Sequence[str]) -> PictureList:
         raise ConversionError(f'{path}, line 1: expected the names of the columns, such as '
                               f'file,label; got the picture {header[1][0]!r}')
     result = PictureList(path, names[1:], [None] * len(pictures), [0] * len(pictures))
-    for line, (name, *values) in rows:
-        number = numbers.get(_key(name))
+    for line, (picture, *values) in rows:
+        number = numbers.get(_key(picture))
         if number is None or number == _AMBIGUOUS:
             raise ConversionError(
                 f'{path}, line {line}: expected the name of a picture in {folder}, such as '
-                f'{pictures[0]!r}; ' + (f'there is no {name!r}' if number is None else
-                                        f'{name!r} can be several: name its folder and ending'))
+                f'{pictures[0]!r}; ' + (f'there is no {picture!r}' if number is None else
+                                        f'{picture!r} can be several: name its folder and ending'))
         if result.lines[number]:
-            raise ConversionError(f'{path}, line {line}: expected each picture once; {name!r} is '
-                                  f'in line {result.lines[number]} too')
+            raise ConversionError(f'{path}, line {line}: expected each picture once; {picture!r} '
+                                  f'is in line {result.lines[number]} too')
         for column, value in zip(names[1:], values, strict=True):
-            if not value:
-                raise ConversionError(f'{path}, line {line}: nothing stands in the column '
-                                      f'{column!r} for {name!r}')
+            if value in MISSING_WORDS:
+                raise ConversionError(
+                    f'{path}, line {line}: the value of the column {column!r} is missing: '
+                    f'{value!r}. Remove the line to leave the picture {picture!r} out')
         result.values[number], result.lines[number] = values, line
     return result

@@ -17,6 +17,8 @@ __all__ = ['PictureSpool', 'SpooledPicture', 'decode', 'spool_pictures']
 _PIECE_BYTES = 1 << 18
 _LARGEST_PICTURE = 1 << 26
 _SIZE_BITS = _LARGEST_PICTURE.bit_length()
+# In the place of the place of a picture.
+_TAKEN = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +64,21 @@ class PictureSpool:
     def __len__(self) -> int:
         return len(self._places)
 
-    def find(self, name: str) -> SpooledPicture:
-        """Return where a picture is.
+    def take(self, name: str) -> SpooledPicture:
+        """Return where a picture is, once.
 
         Raises
         ------
         ConversionError
-            The archive has none of that name.
+            The archive has none of that name, or it was taken before.
         """
         place = self._places.get(name)
-        if place is None:
+        if place is None or place == _TAKEN:
             raise ConversionError(f'{self.archive}: {os.path.basename(self.described)} tells of '
-                                  f'the picture {name[:80]!r}, which the archive does not have')
+                                  f'the picture {name[:80]!r}'
+                                  + (' twice; expected each picture once' if place == _TAKEN else
+                                     ', which the archive does not have'))
+        self._places[name] = _TAKEN
         return SpooledPicture(self.path, place >> _SIZE_BITS, place & (1 << _SIZE_BITS) - 1,
                               f'{self.archive}: {name}')
 

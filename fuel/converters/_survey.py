@@ -8,8 +8,18 @@ from dataclasses import dataclass, field, replace
 import numpy
 import numpy.typing as npt
 
-from fuel.converters._columns import CATEGORY, INTEGER, Column, as_texts, is_missing, picked
-from fuel.converters._names import shown
+from fuel.converters._columns import (
+    CATEGORY,
+    INTEGER,
+    Column,
+    as_texts,
+    is_missing,
+    picked,
+    whole_dtype,
+)
+from fuel.converters._division import MOST_SPLITS
+from fuel.converters._names import check_text, shown
+from fuel.converters._number_texts import is_foreign
 from fuel.converters._tables import Block, Table, Values
 from fuel.exceptions import ConversionError
 
@@ -21,8 +31,6 @@ logger = logging.getLogger(__name__)
 MISSING = ('error', 'drop', 'nan')
 #: Texts that stand for a value that is missing.
 MISSING_WORDS = ('', '?', 'NA', 'N/A', 'NaN', 'nan', 'NULL', 'null')
-# Whole numbers beyond this are not all floats of 64 bits.
-_EXACT = 1 << 53
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,8 @@ class Reading:
         have NaN in place of the values.
     words : frozenset of str, optional
         What stands for a value that is missing.
+    decimal : {'.', ','}, optional
+        What stands before the decimals of numbers that are texts.
     complete : frozenset of str, optional
         Columns of which is known that no value is missing.
     """
@@ -56,6 +66,7 @@ class Reading:
     numeric: Sequence[str] = ()
     missing: str = 'error'
     words: frozenset[str] = frozenset(MISSING_WORDS)
+    decimal: str = '.'
     complete: frozenset[str] = frozenset()
 
     def column(self, block: Block, name: str) -> tuple[Values, npt.NDArray[numpy.bool]]:
@@ -110,7 +121,7 @@ class Survey:
     def __post_init__(self) -> None:
         reading = self.reading
         self.columns = {name: Column(name, CATEGORY if name in reading.categorical else INTEGER,
-                                     forced=name in reading.numeric)
+                                     forced=name in reading.numeric, decimal=reading.decimal)
                         for name in (*reading.features, *reading.targets)}
         kept, split_of = [], []
         numbers: dict[str, int] = {}
@@ -121,6 +132,12 @@ class Survey:
                 texts = as_texts(picked(reading.column(block, reading.split)[0], keep))
                 split_of.append(numpy.array([numbers.setdefault(text, len(numbers))
                                              for text in texts], numpy.int64))
+                if len(numbers) > MOST_SPLITS:
+                    raise ConversionError(
+                        f'{reading.table.path}: expected the names of splits in the column '
+                        f'{reading.split!r}; it has more than {MOST_SPLITS} different values, such '
+                        f'as {texts[-1]!r}, and the table of the splits in the file cannot hold '
+                        'them')
         self.splits = list(numbers)
         self.split_of = numpy.concatenate(split_of) if split_of else numpy.zeros(0, numpy.int64)
         self.kept = numpy.concatenate(kept) if kept else numpy.zeros(0, bool)
@@ -128,8 +145,11 @@ class Survey:
         self.reading = replace(reading, complete=frozenset(self.columns) - set(self.gaps))
         late = [column for column in self.columns.values() if column.late]
         if late:                # the texts that passed before it was known
-            for name, values in self._again([column.name for column in late]):
-                self.columns[name].look(values, reading.table.path)
+            for column in late:
+                column.forget()
+            for name, values, places in self._again([column.name for column in late]):
+                self.columns[name].look(values, places, reading.table.path)
+        self._check_columns()
 
     def _look(self, block: Block) -> npt.NDArray[numpy.bool]:
         """Learn from some rows; return which of them are used."""
@@ -152,13 +172,13 @@ class Survey:
         for name, column in self.columns.items():
             values, gone = found[name]
             there = keep & ~gone
-            wrong = column.look(values if there.all() else picked(values, there),
-                                reading.table.path)
+            wrong = column.look(*_picked(values, block.places, there), reading.table.path)
             if wrong is not None:
-                row = int(numpy.flatnonzero(there)[wrong])
-                raise ConversionError(
-                    f'{reading.where(block.places[row])}: expected a number in the column '
-                    f'{name!r}, as --numeric says; got {as_texts(values)[row]!r}')
+                hint = (f'The option --decimal is {reading.decimal} here, and thousands separators '
+                        'are not read' if is_foreign(wrong[1], reading.decimal) else
+                        'If it stands for a missing value, name it with --missing-values')
+                raise ConversionError(f'{reading.where(wrong[0])}: expected a number in the column '
+                                      f'{name!r}, as --numeric says; got {wrong[1][:40]!r}. {hint}')
         return keep
 
     def _check(self) -> None:
@@ -168,7 +188,7 @@ class Survey:
                 f'a value is missing in each of the {len(self.kept)}' if len(self.kept) else
                 'there is only the line with the names of the columns, or nothing'))
         if self.reading.missing == 'drop' and not self.kept.all():
-            logger.warning('%s: %d of %d rows were left out, for values are missing', path,
+            logger.warning('%s: left out %d of %d rows, for values are missing', path,
                            int((~self.kept).sum()), len(self.kept))
         for name in self.reading.targets:
             if self.columns[name].kind == CATEGORY and self.reading.missing == 'nan' and (
@@ -176,23 +196,49 @@ class Survey:
                 raise ConversionError(
                     f'{self.reading.where(self.gaps[name])}: the value of the target {name!r} is '
                     'missing, and there is no NaN among categories. Give --missing drop')
-        large = [name for name, column in self.columns.items() if column.kind == INTEGER
-                 and max(-column.low, column.high) > _EXACT and name in self.reading.features]
-        if large:
-            logger.warning('%s: the columns %s have whole numbers of more than 15 digits, which '
-                           'floats round; to leave them out, give --drop', path, shown(large))
 
-    def _again(self, names: Sequence[str]) -> Iterator[tuple[str, Values]]:
-        """Read some columns again: yield the values that are not missing, block by block."""
+    def _check_columns(self) -> None:
+        """Check that what stands in the columns can be stored, and say what is rounded."""
+        reading, rounded = self.reading, []
+        targets = [self.columns[name] for name in reading.targets]
+        keeps_all = whole_dtype(targets, self.gaps if reading.missing == 'nan' else ()) is not None
+        for name, column in self.columns.items():
+            if column.kind == CATEGORY:
+                for text in column.categories:
+                    check_text(text, f'{reading.table.path}, column {name!r}')
+            elif column.beyond is not None:
+                raise ConversionError(
+                    f'{reading.where(column.beyond[0])}: the value {column.beyond[1]} of the '
+                    f'column {name!r} is too large for floats of 64 bits. Write inf where '
+                    f"infinity is meant, or give --drop '{name}' to do without the column")
+            elif column.rounded is not None and not (keeps_all and name in reading.targets):
+                rounded.append(f'{column.rounded[1]} in {reading.table.place} '
+                               f'{column.rounded[0]}, column {name!r}')
+        if rounded:
+            logger.warning('%s: whole numbers of more than 15 digits are rounded, for floats keep '
+                           'no more of them; the first in each column: %s. Give --drop to do '
+                           'without, or --categorical if they are names', reading.table.path,
+                           shown(rounded))
+
+    def _again(self, names: Sequence[str]) -> Iterator[tuple[str, Values, Sequence[int]]]:
+        """Read some columns again: yield the values that are not missing, and their places."""
         start = 0
         for block in self.reading.table.blocks():
             keep = self.kept[start:start + len(block.places)]
             start += len(block.places)
             for name in names:
                 values, gone = self.reading.column(block, name)
-                yield name, picked(values, keep & ~gone)
+                yield name, *_picked(values, block.places, keep & ~gone)
 
     def classes(self, name: str) -> npt.NDArray[numpy.int64]:
         """Return the code of the category that each used row has in a column."""
         return numpy.concatenate([self.columns[name].numbers(values)
-                                  for _, values in self._again([name])])
+                                  for _, values, _ in self._again([name])])
+
+
+def _picked(values: Values, places: Sequence[int], mask: npt.NDArray[numpy.bool]
+            ) -> tuple[Values, Sequence[int]]:
+    """Return some of the values of a column, and their places."""
+    if mask.all():
+        return values, places
+    return picked(values, mask), [places[row] for row in numpy.flatnonzero(mask).tolist()]

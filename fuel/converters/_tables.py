@@ -28,7 +28,7 @@ class Numbers:
 
     Parameters
     ----------
-    values : ndarray, int64 or float64
+    values : ndarray, int64, uint64 or float64
         The numbers; anything where one is missing.
     missing : ndarray of bool
         Where that is.
@@ -94,6 +94,8 @@ class TextTable:
         they are called ``column_1`` and so on.
     encoding : str, optional
         Of the text.
+    decimal : {'.', ','}, optional
+        What stands before the decimals of its numbers, for the guess.
 
     Raises
     ------
@@ -104,9 +106,9 @@ class TextTable:
     place = 'line'
 
     def __init__(self, path: str, delimiter: str | None = None, *, header: bool = True,
-                 encoding: str = 'utf-8') -> None:
+                 encoding: str = 'utf-8', decimal: str = '.') -> None:
         self.path = path
-        self.delimiter = delimiter or delimiter_of(path, encoding)
+        self.delimiter = delimiter or delimiter_of(path, encoding, decimal)
         self._header, self._encoding = header, encoding
         rows = rows_of(path, self.delimiter, encoding)
         first = next(rows, None)

@@ -9,11 +9,23 @@ from fuel.converters._division import Shares, in_usual_order
 from fuel.converters._division_options import used_seed
 from fuel.converters._inputs import input_path
 from fuel.converters._lines import Lot, Part, count_lines
-from fuel.exceptions import ConversionError, DataFileNotFoundError
+from fuel.converters._own_files import own_file
+from fuel.exceptions import ConversionError
 
 __all__ = ['existing', 'files_by_split', 'parts_of']
 
 logger = logging.getLogger(__name__)
+
+# How files of other kinds begin, and what to do about them.
+_NO_TEXTS = {
+    b'\x93NUMPY': "an array of NumPy, which 'fuel-convert arrays' takes",
+    b'PK\x03\x04': 'a zip archive, as .npz, .docx and .xlsx files are',
+    b'\x89HDF\r\n': "an HDF5 file, which needs no conversion: see 'fuel-info'",
+    b'\x89PNG\r\n': "a picture, of which 'fuel-convert images' takes folders",
+    b'\xff\xd8\xff': "a picture, of which 'fuel-convert images' takes folders",
+    b'%PDF-': 'a PDF file; take the text out of it first',
+    b'PAR1': "a Parquet file, which 'fuel-convert table' takes",
+}
 
 
 def existing(directory: str, name: str) -> str:
@@ -27,16 +39,22 @@ def existing(directory: str, name: str) -> str:
         It is a folder, or something else that cannot be read twice.
     """
     path = os.path.join(directory, name)
-    if not os.path.exists(path):
-        where = '' if os.path.isabs(name) else f', in the folder {directory}; -d names another one'
-        raise DataFileNotFoundError(f'{name}: there is no such file{where}')
     if os.path.isdir(path):
         raise ConversionError(f'{path} is a folder; name the files in it, as in '
                               f'{os.path.join(name, "*.txt")}')
-    if not os.path.isfile(path):
-        raise ConversionError(f'{path}: expected a file, which can be read more than once; got a '
-                              'pipe or a device')
+    own_file(directory, name)
     return input_path(directory, name)
+
+
+def _text(directory: str, name: str) -> str:
+    """Return the path of a text, after a look at how it begins."""
+    path = existing(directory, name)
+    with open(path, 'rb') as stream:
+        begins = stream.read(max(map(len, _NO_TEXTS)))
+    for magic, kind in _NO_TEXTS.items():
+        if begins.startswith(magic):
+            raise ConversionError(f'{path}: expected a text; this is {kind}')
+    return path
 
 
 def files_by_split(directory: str, files: Sequence[str],
@@ -46,7 +64,7 @@ def files_by_split(directory: str, files: Sequence[str],
     Raises
     ------
     ConversionError
-        There are no files, or a split is made in two ways.
+        There are no files, one is of another kind, or a split is made in two ways.
     DataFileNotFoundError
         A file is not there.
     """
@@ -65,7 +83,7 @@ def files_by_split(directory: str, files: Sequence[str],
         if name in names:
             raise ConversionError(f'expected the split {name} to be made in one way; got files '
                                   f'with --split {name}=, and --{name}-fraction')
-    paths = {name: [existing(directory, file) for file in names[name]]
+    paths = {name: [_text(directory, file) for file in names[name]]
              for name in in_usual_order(list(names))}
     seen: dict[str, str] = {}
     for name, of_split in paths.items():

@@ -10,6 +10,7 @@ import numpy
 from fuel._types import AnyArray
 from fuel.converters._counts import TokenCounts
 from fuel.converters._lines import Part, lines_of
+from fuel.converters._names import plural
 from fuel.datasets._text_file import TextFile
 from fuel.exceptions import ConversionError
 from fuel.utils.progress import progress_bar
@@ -54,11 +55,11 @@ class Manner:
         except ValueError as error:
             raise ConversionError(str(error).removeprefix('TextFile: ')) from None
 
-    def tokens(self, line: str) -> list[str]:
-        """Return what a line is divided into."""
+    def tokens(self, line: str) -> Sequence[str]:
+        """Return what a line is divided into; characters are left in one piece."""
         if self.lower:
             line = line.lower()
-        return line.split() if self.level == 'word' else list(line.strip())
+        return line.split() if self.level == 'word' else line.strip()
 
     def encoder(self, files: Sequence[str], dictionary: dict[str, int]) -> TextFile:
         """Return what gives numbers to lines."""
@@ -117,9 +118,14 @@ def measure(part: Part, manner: Manner, counts: TokenCounts | None) -> Size:
     with progress_bar(f'the tokens of {part.split}', prefix='Counting', unit='lines') as bar:
         for line, _ in lines_of(part, manner.encoding):
             lines += 1
-            tokens += manner.tokens(line)
+            found = manner.tokens(line)
+            if len(found) >= _TOKENS:               # a long line is not copied
+                values += _count(found, counts)
+            else:
+                tokens += found
             if len(tokens) >= _TOKENS or not lines % _LINES:
                 values += _count(tokens, counts)
+                tokens.clear()
                 bar.update(lines)
         values += _count(tokens, counts)
         bar.update(lines)
@@ -131,13 +137,11 @@ def measure(part: Part, manner: Manner, counts: TokenCounts | None) -> Size:
                                             for token in (manner.bos, manner.eos)))
 
 
-def _count(tokens: list[str], counts: TokenCounts | None) -> int:
-    """Count some tokens and forget them."""
-    count = len(tokens)
+def _count(tokens: Sequence[str], counts: TokenCounts | None) -> int:
+    """Count some tokens; return how many there are."""
     if counts is not None:
         counts.add(tokens)
-    tokens.clear()
-    return count
+    return len(tokens)
 
 
 def blocks_of(part: Part, size: Size, encoder: TextFile
@@ -179,5 +183,6 @@ def blocks_of(part: Part, size: Size, encoder: TextFile
             if lengths:
                 yield numpy.array(numbers, dtype='int64'), numpy.array(lengths, dtype='int64')
             return
-    raise ConversionError(f'the split {part.split!r} had {size.lines} lines when it was counted, '
-                          'and has others now; leave its files alone while they are converted')
+    raise ConversionError(f'the split {part.split!r} had {plural(size.lines, "line")} when it was '
+                          'counted, and has others now; leave its files alone while they are '
+                          'converted')

@@ -7,8 +7,8 @@ from typing import Any
 import numpy
 
 from fuel._types import AnyArray
+from fuel.converters._names import check_text
 from fuel.converters._storage import StorageArguments
-from fuel.exceptions import ConversionError
 from fuel.storage.writing.options import SourceOptions
 from fuel.storage.writing.sources import create_source
 
@@ -65,7 +65,7 @@ def write_tokens(h5file: Any, where: str, dictionary: dict[str, int],
 
     tokens = sorted(dictionary, key=dictionary.__getitem__)
     for token in tokens:
-        _check(where, token)
+        check_text(token, f'{where}, a token')
     array = numpy.array(tokens, dtype=h5py.string_dtype())
     with create_source(h5file, VOCABULARY, (), array.dtype, num_examples=len(tokens)
                        ) as writer:
@@ -77,18 +77,6 @@ def write_tokens(h5file: Any, where: str, dictionary: dict[str, int],
     if not numpy.array_equal(numbers, numpy.arange(len(numbers))):
         h5file[_IDS] = numbers
     return numbers
-
-
-def _check(where: str, token: str) -> None:
-    """Raise if HDF5 has no way to store a token."""
-    problem = 'a character NUL, where HDF5 takes a string to end' if '\0' in token else ''
-    try:
-        token.encode('utf-8')
-    except UnicodeEncodeError:
-        problem = 'half a surrogate pair, which is no character'
-    if problem:
-        raise ConversionError(f'{where}: expected tokens that can be stored; {token[:40]!r} has '
-                              f'{problem}. Remove it from the text, or from the vocabulary')
 
 
 def write_counts(h5file: Any, counts: AnyArray, storage: StorageArguments) -> None:

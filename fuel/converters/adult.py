@@ -93,7 +93,8 @@ def convert_adult(directory: str, output_directory: str, output_filename: str = 
     value, are left out.
 
     The names of the columns, such as ``age`` or ``sex=Female``, are kept as the attribute
-    ``feature_names`` of ``features``.
+    ``feature_names`` of ``features``; what a target of 0 and of 1 means as the attribute
+    ``target_names`` of ``targets``.
     """
     with new_file(output_directory, output_filename) as h5file:
         tables = {}
@@ -202,3 +203,4 @@ def _keep_names(h5file: Any, values: Mapping[str, list[str]]) -> None:
     names = [f'{name}={value}' if name in values else name
              for name in VARIABLES for value in values.get(name, [''])]
     h5file['features'].attrs.create('feature_names', names, dtype=h5py.string_dtype())
+    h5file['targets'].attrs.create('target_names', list(TARGETS), dtype=h5py.string_dtype())

@@ -18,26 +18,38 @@ from fuel.converters._array_sources import (
     parts_by_name,
     same_length,
 )
-from fuel.converters._division import Range, Shares, all_in_one, by_ranges, divide, sizes_of
+from fuel.converters._division import (
+    Range,
+    Shares,
+    all_in_one,
+    by_ranges,
+    check_splits,
+    divide,
+    sizes_of,
+)
 from fuel.converters._division_options import (
     add_ranges_option,
     add_shares_options,
+    check_lot,
     one_way,
     used_seed,
 )
 from fuel.converters._help import add_examples, names_from_text
-from fuel.converters._names import shown, write_names
+from fuel.converters._names import check_text, shown, write_names
 from fuel.converters._npy import StoredArray, arrays_of
 from fuel.converters._output import new_file
+from fuel.converters._own_files import own_file
 from fuel.converters._storage import StorageArguments, add_storage_options
 from fuel.converters.base import Streamed, fill_hdf5_file, progress_bar
-from fuel.exceptions import ConversionError, MissingInputFiles
+from fuel.exceptions import ConversionError
 
 __all__ = ['convert_arrays', 'fill_subparser']
 
 logger = logging.getLogger(__name__)
 
 SPLITS = ('auto', 'names', 'none')
+# Where the file says what it was made from.
+_RESERVED = 'fuel_provenance'
 _DESCRIPTION = """
 Convert arrays that numpy.save or numpy.savez wrote to HDF5. Each array is a source of the file; its
 first axis is that of the examples. Arrays of an .npz file have names; for an .npy file write
@@ -146,25 +158,28 @@ def convert_arrays(directory: str, output_directory: str, output_filename: str |
 
     Raises
     ------
-    MissingInputFiles
-        A file is not there.
+    DataFileNotFoundError
+        A file is not there. A ``FileNotFoundError``.
     ConversionError
         A file is not one of NumPy, cut off or damaged, has Python objects, or has no axis of
         examples; arrays of a split differ in length; or the options do not go together.
     """
-    shares = Shares(Fraction(str(valid_fraction)), Fraction(str(test_fraction)))
+    shares = Shares.of(valid_fraction, test_fraction)
     way = one_way({'--splits names': splits == 'names', '--split': ranges is not None,
                    '--valid-fraction or --test-fraction': bool(shares)})
+    check_lot(shares, {'--seed': seed is not None, '--stratify': stratify is not None})
     if splits not in SPLITS:
         raise ConversionError(f'expected splits to be one of {", ".join(SPLITS)}; got {splits!r}')
     with new_file(output_directory, output_filename or _file_name(files)) as h5file:
-        arrays = _arrays(directory, files, drop)
+        arrays = _arrays(directory, files, drop, output_directory)
         codes: dict[str, Codes] = {}            # by the name of the array or of the source
         parts = None
         if splits == 'names' or (splits == 'auto' and way is None):
             parts = parts_by_name(arrays, required=splits == 'names')
         if parts is None:
             count = same_length(arrays)
+            check_splits(h5file, [part.name for part in ranges or ()] or ['train', *shares.parts()],
+                         [array.name for array in arrays])
             codes = _codes([Part('', array.name, array) for array in arrays])
             if ranges is not None:
                 rows = by_ranges(count, ranges)
@@ -180,21 +195,23 @@ def convert_arrays(directory: str, output_directory: str, output_filename: str |
             for split in dict.fromkeys(part.split for part in parts):
                 same_length([part.array for part in parts if part.split == split])
             check_alike(parts)
+            check_splits(h5file, list(dict.fromkeys(part.split for part in parts)),
+                         list(dict.fromkeys(part.source for part in parts)))
             codes = _codes(parts)
-        if stratify is not None and not shares:
-            raise ConversionError('expected --valid-fraction or --test-fraction with --stratify')
         _check_storable(parts, codes)
         taken = {f'{name}_names' for name in codes} & {part.source for part in parts}
         if taken:
             raise ConversionError(f'the array {shown(sorted(taken))} has the name of the data set '
                                   'for the texts of another one; leave it out with --drop')
-        total = sum(part.num_examples for part in parts)
+        sizes = {part.split: range(part.num_examples) for part in parts}
+        examples, rows_of_all = sum(map(len, sizes.values())), sum(
+            part.num_examples for part in parts)
         done = 0
-        with progress_bar('arrays', total, unit='rows') as progress:
+        with progress_bar('arrays', examples, unit='examples') as progress:
             def told(count: int) -> None:
-                nonlocal done
+                nonlocal done           # rows, of which an example has one in each array
                 done += count
-                progress.update(done)
+                progress.update(done * examples // rows_of_all)
 
             fill_hdf5_file(h5file, [
                 (part.split, part.source, Streamed(part.blocks(codes.get(part.source), told),
@@ -203,7 +220,6 @@ def convert_arrays(directory: str, output_directory: str, output_filename: str |
                     labels.items() if isinstance(labels, Mapping) else labels)), **storage)
         for name, of_source in codes.items():
             write_names(h5file, f'{name}_names', of_source.names)
-        sizes = {part.split: range(part.num_examples) for part in parts}
         logger.info('sources %s; %s examples', shown(list(dict.fromkeys(
             part.source for part in parts)), 20), sizes_of(sizes))
     return (os.path.join(output_directory, output_filename or _file_name(files)),)
@@ -214,17 +230,15 @@ def _file_name(files: Sequence[str]) -> str:
     return f'{stem}.hdf5' if ending.lower() == '.npz' and stem else 'arrays.hdf5'
 
 
-def _arrays(directory: str, files: Sequence[str], drop: Sequence[str]) -> list[StoredArray]:
+def _arrays(directory: str, files: Sequence[str], drop: Sequence[str],
+            workplace: str) -> list[StoredArray]:
     """Return the arrays of all files, but for those that are left out."""
     arrays: list[StoredArray] = []
     for text in files:
         name, equals, path = text.partition('=')
         if not equals or os.path.exists(os.path.join(directory, text)):
             name, path = '', text
-        full = os.path.join(directory, path)
-        if not os.path.isfile(full):
-            raise MissingInputFiles(f'there is no file {full}', [full])
-        arrays += arrays_of(full, name or None)
+        arrays += arrays_of(own_file(directory, path), name or None, workplace)
     for name in drop:
         _named(arrays, name)
     arrays = [array for array in arrays if array.name not in drop]
@@ -240,6 +254,11 @@ def _arrays(directory: str, files: Sequence[str], drop: Sequence[str]) -> list[S
         if '/' in array.name or array.name in ('', '.'):
             raise ConversionError(f'{array.where}: expected a name without slashes, as sources '
                                   f'have; got {array.name!r}')
+        check_text(array.name, f'{array.path}: the name of an array')
+        if array.name == _RESERVED:
+            raise ConversionError(f'{array.where}: expected another name; {_RESERVED} is reserved '
+                                  'for what the new file says of its origin. Leave it out with '
+                                  f'--drop {_RESERVED}, or save it under another name')
     return arrays
 
 

@@ -1,6 +1,7 @@
 """Conversion of the CalTech 101 Silhouettes data set."""
 from __future__ import annotations
 
+import logging
 import os
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
@@ -16,9 +17,13 @@ from fuel.exceptions import ConversionError
 
 __all__ = ['convert_silhouettes', 'fill_subparser']
 
+logger = logging.getLogger(__name__)
+
 #: How many examples the splits of each size have.
 COUNTS = {16: {'train': 4082, 'valid': 2257, 'test': 2302},
           28: {'train': 4100, 'valid': 2264, 'test': 2307}}
+#: Labels are numbers from 1 to this one.
+CLASSES = 101
 #: What variables of a split begin with.
 PREFIXES = {'train': 'train', 'valid': 'val', 'test': 'test'}
 AXIS_LABELS = {'features': ('batch', 'channel', 'height', 'width'), 'targets': ('batch', 'index')}
@@ -89,7 +94,9 @@ def _convert(directory: str, name: str, size: int, output_directory: str, output
              storage: StorageArguments) -> tuple[str, ...]:
     with new_file(output_directory, output_filename) as h5file:
         path = os.path.join(directory, name)
-        variables = read_mat(path)
+        # The public file has other variables too, of kinds that do not matter here.
+        variables = read_mat(path, [f'{prefix}_{what}' for prefix in PREFIXES.values()
+                                    for what in ('data', 'labels')])
         data: list[tuple[str, str, AnyArray]] = []
         for split, known in COUNTS[size].items():
             features, targets = _split(variables, path, PREFIXES[split], size)
@@ -112,14 +119,26 @@ def _split(variables: Mapping[str, AnyArray], path: str, prefix: str, size: int
     if labels.shape not in ((len(pixels), 1), (1, len(pixels))):
         raise ConversionError(f'{path}: expected {prefix}_labels to have a label for each of the '
                               f'{len(pixels)} rows of {prefix}_data; its shape is {labels.shape}')
+    _check_labels(path, f'{prefix}_labels', labels.reshape(-1))
     return pixels.reshape(-1, 1, size, size), labels.reshape(-1, 1)
+
+
+def _check_labels(path: str, name: str, labels: AnyArray) -> None:
+    """Raise if a label is no number; warn if one is not among those of the public file."""
+    import numpy
+
+    wrong = numpy.flatnonzero(~numpy.isfinite(labels))
+    if wrong.size:
+        raise ConversionError(f'{path}: expected {name} to have numbers; the one of silhouette '
+                              f'{wrong[0]} is {labels[wrong[0]]}')
+    odd = numpy.flatnonzero((labels < 1) | (labels > CLASSES) | (labels % 1 != 0))
+    if odd.size:
+        logger.warning('%s: the data set has labels from 1 to %d; %s has label %s, first for '
+                       'silhouette %d', path, CLASSES, name, labels[odd[0]], odd[0])
 
 
 def _variable(variables: Mapping[str, AnyArray], path: str, name: str) -> AnyArray:
     """Return a variable that is an array of numbers."""
-    if name not in variables:
-        raise ConversionError(f'{path}: expected a variable {name!r}; the file has '
-                              f'{", ".join(map(repr, sorted(variables))) or "none"}')
     value = variables[name]
     kind = getattr(getattr(value, 'dtype', None), 'kind', None)
     if kind is None or kind not in 'buif':

@@ -44,6 +44,8 @@ HEIGHT, WIDTH = 218, 178
 _SMALL_SHAPE = 78, 64
 _SMALL_ROWS = slice(7, 71)
 _BLOCK_BYTES = 4 << 20
+# Of the number of pictures; Python refuses to read numbers of thousands of them.
+_MOST_DIGITS = 18
 # What the list says of a picture and an attribute.
 _VALUES = frozenset({'1', '-1'})
 
@@ -61,7 +63,7 @@ def fill_subparser(subparser: ArgumentParser) -> Callable[..., tuple[str, ...]]:
     callable
         `convert_celeba`.
     """
-    subparser.add_argument('which_format', choices=FORMATS,
+    subparser.add_argument('which_format', choices=FORMATS, metavar='FORMAT',
                            help='aligned_cropped for pictures of 178 x 218 pixels as they are; 64 '
                                 'for pictures made smaller and cut to 64 x 64')
     add_storage_options(subparser)
@@ -189,7 +191,9 @@ def _read_attributes(path: str, pictures: dict[str, str], archive: str) -> _Attr
     with open_input(path) as stream:
         lines = (line.decode('utf-8', 'replace').split() for line in stream)
         first, names = next(lines, []), next(lines, [])
-        if len(first) != 1 or not first[0].isdecimal():
+        if first:
+            first[0] = first[0].removeprefix('\ufeff')      # some programs begin a text with it
+        if len(first) != 1 or not first[0].isdecimal() or len(first[0]) > _MOST_DIGITS:
             raise ConversionError(f'{path}, line 1: expected the number of pictures; got '
                                   f'{" ".join(first)[:80]!r}')
         twice = next((name for name in names if names.count(name) > 1), None)

@@ -35,6 +35,8 @@ logger = logging.getLogger(__name__)
 
 TRAIN_FILE, TEST_FILE = 'dogs_vs_cats.train.zip', 'dogs_vs_cats.test1.zip'
 NUM_TRAIN, NUM_TEST = 25000, 12500
+# Of the number of a test picture; Python refuses to read numbers of thousands of them.
+_MOST_DIGITS = 18
 #: Of the order of the training pictures.
 SEED = 123522
 #: The names of the classes, which the names of training pictures begin with, by their numbers.
@@ -149,9 +151,9 @@ def _test_pictures(archive: Zip) -> list[str]:
     numbers: dict[int, str] = {}
     for name in _pictures(archive):
         stem = posixpath.splitext(posixpath.basename(name))[0]
-        if not (stem.isascii() and stem.isdecimal()):
+        if not (stem.isascii() and stem.isdecimal()) or len(stem) > _MOST_DIGITS:
             raise ConversionError(f'{archive.path}: expected test pictures with names like 1.jpg; '
-                                  f'got {name!r}')
+                                  f'got {name[:80]!r}')
         if int(stem) in numbers:
             raise ConversionError(f'{archive.path}: expected one test picture of number '
                                   f'{int(stem)}; got {numbers[int(stem)]!r} and {name!r}')

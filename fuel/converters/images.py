@@ -17,14 +17,15 @@ from fuel.converters._division import (
     Shares,
     all_in_one,
     by_names,
+    check_splits,
     divide,
     sizes_of,
 )
-from fuel.converters._division_options import one_way, used_seed
-from fuel.converters._fitting import RESIZES, Encoded, Fitting, problem_of
+from fuel.converters._division_options import check_lot, one_way, used_seed
+from fuel.converters._fitting import LARGEST, RESIZES, Encoded, Fitting, Problem
 from fuel.converters._image_options import COLORS, SPLITS, add_options
 from fuel.converters._inputs import note_input
-from fuel.converters._names import shown, write_names
+from fuel.converters._names import plural, shown, stored_text, write_names
 from fuel.converters._output import new_file
 from fuel.converters._picture_files import find_pictures
 from fuel.converters._picture_labels import (
@@ -74,7 +75,7 @@ def convert_images(directory: str, output_directory: str, output_filename: str |
                    test_fraction: Fraction | float = Fraction(0), seed: int | None = None,
                    no_stratify: bool = False, no_shuffle: bool = False, encoded: bool = False,
                    size: tuple[int, int] | None = None, resize: str | None = None,
-                   color: str | None = None, skip_bad: bool = False,
+                   color: str | None = None, skip_bad: bool = False, encoding: str = 'utf-8',
                    **storage: Unpack[StorageArguments]) -> tuple[str, ...]:
     """Convert a folder of pictures to HDF5.
 
@@ -116,6 +117,8 @@ def convert_images(directory: str, output_directory: str, output_filename: str |
         The mode of Pillow that they are converted to.
     skip_bad : bool, optional
         Whether files that are no pictures are left out. All are then decoded once beforehand.
+    encoding : str, optional
+        Of the lists.
     **storage
         How the data are stored; see `fill_hdf5_file`.
 
@@ -131,30 +134,32 @@ def convert_images(directory: str, output_directory: str, output_filename: str |
 
     Raises
     ------
-    MissingInputFiles
-        The folder or a list is not there.
+    DataFileNotFoundError
+        The folder or a list is not there. A ``FileNotFoundError``.
     ConversionError
         A file with the ending of a picture is none, a list is not as it should be, or the options
         do not go together.
     """
-    shares = Shares(Fraction(str(valid_fraction)), Fraction(str(test_fraction)))
+    shares = Shares.of(valid_fraction, test_fraction)
     way = one_way({'--splits folders': splits == 'folders', '--split-file': split_file is not None,
                    '--valid-fraction or --test-fraction': bool(shares)})
+    check_lot(shares, {'--no-stratify': no_stratify})
     source = _checked_source(splits, encoded, size, resize, color)
     options = _options(source, storage)
     root = os.path.join(directory, folder)
     name = output_filename or f'{os.path.basename(os.path.abspath(root)) or "images"}.hdf5'
     with new_file(output_directory, name) as h5file:
-        pictures = find_pictures(root)
+        pictures = find_pictures(root, strict=not skip_bad)
         if skip_bad:
-            pictures = _good(root, pictures)
+            pictures = _good(root, pictures, Problem(Encoded() if encoded else
+                                                     Fitting(color or COLORS[0])))
         by_folders = splits == 'folders' or (splits == 'auto' and way is None
                                              and folders_are_splits(pictures))
         split_of = None
         if by_folders:
             split_of = _first_folders(root, pictures)
         elif split_file is not None:
-            found = read_list(os.path.join(directory, split_file), root, pictures)
+            found = read_list(directory, split_file, root, pictures, encoding)
             named = listed_splits(found)
             pictures = [path for path, split in zip(pictures, named, strict=True) if split]
             split_of = [split for split in named if split]
@@ -162,7 +167,7 @@ def convert_images(directory: str, output_directory: str, output_filename: str |
         if labels is None:
             targets = class_folders(root, pictures, split_of if by_folders else None)
         else:
-            targets = listed_labels(read_list(os.path.join(directory, labels), root, pictures))
+            targets = listed_labels(read_list(directory, labels, root, pictures, encoding))
             keep = targets.known | _without_any(targets.known, split_of)
             pictures = [path for path, kept in zip(pictures, keep, strict=True) if kept]
             if split_of is not None:
@@ -172,6 +177,7 @@ def convert_images(directory: str, output_directory: str, output_filename: str |
                              targets.classes, targets.categories)
         rows = _splits(len(pictures), split_of, shares, seed,
                        targets if not no_stratify and targets.classes else None)
+        check_splits(h5file, list(rows), [source, *(['targets'] if targets.known.any() else [])])
         if not no_shuffle:
             rows = _shuffled(rows, targets, seed)
         _write(h5file, root, pictures, targets, rows, source,
@@ -201,6 +207,9 @@ def _checked_source(splits: str, encoded: bool, size: tuple[int, int] | None, re
         raise ConversionError('expected --size with --resize')
     if size is not None and (len(size) != 2 or min(size) < 1):
         raise ConversionError(f'expected a size such as (48, 64), height and width; got {size!r}')
+    if size is not None and size[0] * size[1] > LARGEST:
+        raise ConversionError(f'expected a size of at most {LARGEST} pixels, such as 8192x8192; '
+                              f'got {size[0]}x{size[1]}')
     return 'encoded_images' if encoded else 'image_features' if size is None else 'features'
 
 
@@ -213,7 +222,7 @@ def _options(source: str, storage: StorageArguments) -> dict[str, Any]:
             'chunk_examples': options.chunk_examples}
 
 
-def _good(root: str, pictures: Sequence[str]) -> list[str]:
+def _good(root: str, pictures: Sequence[str], problem_of: Problem) -> list[str]:
     """Return those that really are pictures."""
     good: list[str] = []
     bad: list[str] = []
@@ -225,8 +234,8 @@ def _good(root: str, pictures: Sequence[str]) -> list[str]:
                 logger.info('%s', problem)
             progress.update(number)
     if bad:
-        logger.warning('%s: %d files that are no pictures were left out: %s', root, len(bad),
-                       shown(bad))
+        logger.warning('%s: left out %s that cannot be used: %s', root,
+                       plural(len(bad), 'file'), shown(bad))
     if not good:
         raise ConversionError(f'{root}: expected pictures; all files with the ending of one are '
                               'broken')
@@ -238,7 +247,7 @@ def _first_folders(root: str, pictures: Sequence[str]) -> list[str]:
         if '/' not in path:
             raise ConversionError(f'{root}: expected every picture in the folder of its split; '
                                   f'{path} lies in none')
-    return [path.split('/')[0] for path in pictures]
+    return [stored_text(path.split('/')[0]) for path in pictures]
 
 
 def _without_any(known: AnyArray, split_of: Sequence[str] | None) -> AnyArray:
@@ -251,7 +260,7 @@ def _without_any(known: AnyArray, split_of: Sequence[str] | None) -> AnyArray:
 
 def _tell_left_out(count: int, path: str) -> None:
     if count:
-        logger.warning('%d pictures were left out that are not in %s', count, path)
+        logger.warning('left out %s that %s does not name', plural(count, 'picture'), path)
 
 
 def _splits(count: int, split_of: Sequence[str] | None, shares: Shares, seed: int | None,
@@ -302,7 +311,7 @@ def _write(h5file: Any, root: str, pictures: Sequence[str], targets: Labels,
                                                   dict.fromkeys(entry[1] for entry in data)},
                        **options)
     write_names(h5file, 'filenames', [pictures[row] for rows in splits.values()
-                                      for row in rows.tolist()])
+                                      for row in rows.tolist()], files=True)
     for name, texts in (('target_names', targets.classes), ('target_columns', targets.columns),
                         ('categories', targets.categories)):
         if texts:

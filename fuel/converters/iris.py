@@ -23,6 +23,8 @@ __all__ = ['convert_iris', 'fill_subparser']
 RAW_FILE = 'iris.data'
 CLASSES = {'Iris-setosa': 0, 'Iris-versicolor': 1, 'Iris-virginica': 2}
 NUM_EXAMPLES = 150
+_LARGEST = float(numpy.finfo('float32').max)
+FEATURE_NAMES = ('sepal length', 'sepal width', 'petal length', 'petal width')
 AXIS_LABELS = {'features': ('batch', 'feature'), 'targets': ('batch', 'index')}
 
 
@@ -65,7 +67,9 @@ def convert_iris(directory: str, output_directory: str, output_filename: str = '
         The path of the file. Its sources are ``features``, shape (150, 4), float32, and
         ``targets``, shape (150, 1), uint8. Split ``all`` has the examples in the order of the
         raw file. A permutation drawn with ``config.default_seed`` divides them into ``train``
-        (100), ``valid`` (20) and ``test`` (30, without targets).
+        (100), ``valid`` (20) and ``test`` (30, without targets). The names of the measurements,
+        which are in centimetres, are kept as the attribute ``feature_names`` of ``features``,
+        those of the species as the attribute ``target_names`` of ``targets``.
 
     Raises
     ------
@@ -78,6 +82,7 @@ def convert_iris(directory: str, output_directory: str, output_filename: str = '
         features, targets = _read(os.path.join(directory, RAW_FILE))
         fill_hdf5_file(h5file, (('all', 'features', features), ('all', 'targets', targets)),
                        axis_labels=AXIS_LABELS, **storage)
+        _keep_names(h5file)
         _divide(h5file, len(features))
     return (os.path.join(output_directory, output_filename),)
 
@@ -86,7 +91,7 @@ def _read(path: str) -> tuple[npt.NDArray[numpy.float32], npt.NDArray[numpy.uint
     """Read the raw file: four numbers and the name of a species in every line that is not empty."""
     features: list[list[float]] = []
     targets: list[int] = []
-    with open_input(path) as content, io.TextIOWrapper(content, 'utf-8', 'replace') as stream:
+    with open_input(path) as content, io.TextIOWrapper(content, 'utf-8-sig', 'replace') as stream:
         for number, line in enumerate(stream, start=1):
             if not line.strip():
                 continue
@@ -95,7 +100,7 @@ def _read(path: str) -> tuple[npt.NDArray[numpy.float32], npt.NDArray[numpy.uint
                 row = [float(text) for text in texts]
             except ValueError:
                 row = []
-            if len(row) != 4 or not numpy.isfinite(row).all() or name not in CLASSES:
+            if len(row) != 4 or not all(map(_fits, row)) or name not in CLASSES:
                 raise ConversionError(f'{path}, line {number}: expected four numbers and one of '
                                       f'{", ".join(CLASSES)}, divided by commas; got '
                                       f'{line.strip()[:80]!r}')
@@ -106,6 +111,21 @@ def _read(path: str) -> tuple[npt.NDArray[numpy.float32], npt.NDArray[numpy.uint
                               'file is empty')
     expect_count(path, 'examples', len(features), NUM_EXAMPLES)
     return numpy.array(features, dtype='float32'), numpy.array(targets, dtype='uint8')[:, None]
+
+
+def _fits(number: float) -> bool:
+    """Tell whether a number is one, and not infinite, also as a float of 32 bits."""
+    return abs(number) <= _LARGEST
+
+
+def _keep_names(h5file: Any) -> None:
+    """Note what the columns and the classes are called."""
+    import h5py
+
+    species = [name.removeprefix('Iris-') for name in CLASSES]
+    for source, key, names in (('features', 'feature_names', FEATURE_NAMES),
+                               ('targets', 'target_names', species)):
+        h5file[source].attrs.create(key, names, dtype=h5py.string_dtype())
 
 
 def _divide(h5file: Any, count: int) -> None:

@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 ARCHIVES = {split: f'{split}.tar.gz' for split in ('train', 'test', 'extra')}
 #: How many pictures of digits the public files have.
 MATRICES = {'train_32x32.mat': 73257, 'test_32x32.mat': 26032, 'extra_32x32.mat': 531131}
+#: More of them, of which the labels are in memory at once, are not read.
+MOST_DIGITS = 1 << 22
 
 
 def fill_subparser(subparser: ArgumentParser) -> Callable[..., tuple[str, ...]]:
@@ -114,7 +116,8 @@ def convert_svhn_format_1(directory: str, output_directory: str,
         An archive is not there.
     ConversionError
         An archive is cut off or damaged, has members that lead out of it or pictures that are
-        none, or its pictures are not those that its ``digitStruct.mat`` describes.
+        none, or its pictures are not those that its ``digitStruct.mat`` describes; or bounding
+        boxes are not whole numbers, or labels not from 1 to 10.
 
     Notes
     -----
@@ -188,6 +191,9 @@ def _count(path: str) -> int:
         raise ConversionError(f"{path}: expected the variable 'X' to have pictures of 32 by 32 "
                               f'pixels, in uint8 of shape (32, 32, 3, number); got {dtype} of '
                               f'shape {shape}')
+    if shape[3] > MOST_DIGITS:
+        raise ConversionError(f"{path}: expected at most {MOST_DIGITS} pictures in 'X'; got "
+                              f'{shape[3]}')
     return shape[3]
 
 
@@ -207,7 +213,7 @@ def _digits(path: str, count: int) -> AnyArray:
                               f"each picture in 'X'; got the shape {shape}")
     labels = numpy.concatenate([block.reshape(-1) for block in blocks])
     # Also where a label is not a number.
-    wrong = numpy.flatnonzero(~((labels >= 0) & (labels <= 10) & (labels % 1 == 0)))
+    wrong = numpy.flatnonzero(~((labels >= 1) & (labels <= 10) & (labels % 1 == 0)))
     if len(wrong):
         raise ConversionError(f"{path}: expected labels in 'y' from 1 to 10, which stands for the "
                               f'digit 0; label {wrong[0]} is {labels[wrong[0]]}')

@@ -18,25 +18,30 @@ from fuel.converters._division import (
     all_in_one,
     by_names,
     by_ranges,
+    check_splits,
     divide,
     sizes_of,
 )
 from fuel.converters._division_options import (
     add_ranges_option,
     add_shares_options,
+    check_lot,
     one_way,
     used_seed,
 )
 from fuel.converters._features import Features, Targets, targets_dtype
 from fuel.converters._help import add_examples, names_from_text
-from fuel.converters._names import shown, write_names
+from fuel.converters._names import listed, meant, quoted, shown, stored_text, write_names
+from fuel.converters._number_texts import DECIMALS
 from fuel.converters._output import new_file
+from fuel.converters._own_files import own_file
 from fuel.converters._parquet import ParquetTable
 from fuel.converters._storage import StorageArguments, add_storage_options
 from fuel.converters._survey import MISSING, MISSING_WORDS, Reading, Survey
+from fuel.converters._table_facts import facts_of, tell_mixtures
 from fuel.converters._tables import Table, TextTable
 from fuel.converters.base import SourceOptions, create_source, progress_bar
-from fuel.exceptions import ConversionError, MissingInputFiles
+from fuel.exceptions import ConversionError
 
 __all__ = ['convert_table', 'fill_subparser']
 
@@ -89,9 +94,13 @@ def fill_subparser(subparser: ArgumentParser) -> Callable[..., tuple[str, ...]]:
     add('--dtype', choices=DTYPES, default='float64', help='the kind of numbers of the features')
     add('--missing', choices=MISSING, default='error',
         help='what to do where values are missing: stop, leave the row out, or store NaN')
-    add('--missing-values', type=lambda text: text.split(','), default=SUPPRESS,
-        metavar='TEXT[,TEXT]', help='what stands for a missing value; if not given, nothing at '
-                                    'all, ?, NA, N/A, NaN, nan, NULL and null do')
+    add('--missing-values', type=_words_from_text, default=SUPPRESS, metavar='TEXT[,TEXT]',
+        help='what stands for a missing value, besides nothing at all, ?, NA, N/A, NaN, nan, NULL '
+             'and null; write --missing-values=-,none if it begins with a dash')
+    add('--missing-values-only', action='store_true', default=SUPPRESS,
+        help='nothing but what --missing-values names stands for a missing value')
+    add('--decimal', choices=DECIMALS, default='.', metavar='MARK',
+        help='what stands before the decimals of a number: a point, or a comma as in 3,5')
     add('--delimiter', default=SUPPRESS, help='what stands between values; if not given, it is '
                                               'found out')
     add('--encoding', default='utf-8', help='the encoding of the text')
@@ -107,11 +116,16 @@ def fill_subparser(subparser: ArgumentParser) -> Callable[..., tuple[str, ...]]:
     return convert_table
 
 
+def _words_from_text(text: str) -> list[str]:
+    return [word.strip() for word in stored_text(text).split(',')]
+
+
 def convert_table(directory: str, output_directory: str, output_filename: str | None = None, *,
                   file: str, target: Sequence[str] = (), no_target: bool = False,
                   categorical: Sequence[str] = (), numeric: Sequence[str] = (),
                   drop: Sequence[str] = (), categories: str = 'onehot', dtype: str = 'float64',
-                  missing: str = 'error', missing_values: Sequence[str] = MISSING_WORDS,
+                  missing: str = 'error', missing_values: Sequence[str] = (),
+                  missing_values_only: bool = False, decimal: str = '.',
                   delimiter: str | None = None, encoding: str = 'utf-8', no_header: bool = False,
                   valid_fraction: Fraction | float = Fraction(0),
                   test_fraction: Fraction | float = Fraction(0), seed: int | None = None,
@@ -148,7 +162,11 @@ def convert_table(directory: str, output_directory: str, output_filename: str | 
         What to do about missing values: raise, leave their rows out, or have NaN in their place.
         Categories that are missing are zeros in all of their columns, or a NaN for a code.
     missing_values : sequence of str, optional
-        The texts that stand for them; `MISSING_WORDS` by default.
+        Texts that stand for them, besides `MISSING_WORDS`. In Parquet files numbers do, too.
+    missing_values_only : bool, optional
+        Whether the texts of `MISSING_WORDS` do not.
+    decimal : {'.', ','}, optional
+        What stands before the decimals of numbers. Thousands separators are not read.
     delimiter : str, optional
         What stands between values; by default it is found out, see `delimiter_of`.
     encoding : str, optional
@@ -182,25 +200,35 @@ def convert_table(directory: str, output_directory: str, output_filename: str | 
 
     Raises
     ------
-    MissingInputFiles
-        The table is not there.
+    DataFileNotFoundError
+        The table is not there. A ``FileNotFoundError``.
     ConversionError
         It is not as it should be, a value is missing, a column is not there, or the options do
         not go together. The message names file and line.
     """
-    path = os.path.join(directory, file)
-    way = one_way({'--valid-fraction or --test-fraction': bool(valid_fraction or test_fraction),
+    shares = Shares.of(valid_fraction, test_fraction)
+    way = one_way({'--valid-fraction or --test-fraction': bool(shares),
                    '--split-column': split_column is not None, '--split': ranges is not None})
-    shares = Shares(Fraction(str(valid_fraction)), Fraction(str(test_fraction)))
-    _check_options(dtype, categories, missing, delimiter)
+    check_lot(shares, {'--seed': seed is not None, '--no-stratify': no_stratify})
+    _check_options(dtype, categories, missing, decimal, delimiter)
+    if missing_values_only and not missing_values:
+        raise ConversionError('expected --missing-values with --missing-values-only')
     output_filename = output_filename or f'{_stem(file)}.hdf5'
     with new_file(output_directory, output_filename) as h5file:
-        table = _table(path, delimiter, header=not no_header, encoding=encoding)
-        features = _features(table, target, drop, split_column, no_target=no_target)
-        for option, names in (('categorical', categorical), ('numeric', numeric)):
-            _check_columns(table, f'--{option}', names)
-        survey = Survey(Reading(table, features, target, split_column, categorical, numeric,
-                                missing, frozenset(missing_values)))
+        path = own_file(directory, file)
+        table = _table(path, delimiter, decimal, header=not no_header, encoding=encoding)
+        if split_column is not None:        # see `names_from_text`
+            split_column = stored_text(split_column)
+        names = _features(table, target, drop, split_column, no_target=no_target)
+        for option, said in (('categorical', categorical), ('numeric', numeric)):
+            _check_columns(table, f'--{option}', said)
+        words = frozenset((*missing_values, *(() if missing_values_only else MISSING_WORDS)))
+        survey = Survey(Reading(table, names, target, split_column, categorical, numeric, missing,
+                                words, decimal=decimal))
+        tell_mixtures(survey)
+        features = Features(survey.reading, [survey.columns[name] for name in names],
+                            numpy.dtype(dtype), one_hot=categories == 'onehot')
+        logger.info('%s', facts_of(survey, len(features.names)))
         if way is None:
             splits = all_in_one(len(survey.kept), 'train')
         elif ranges is not None:
@@ -223,18 +251,18 @@ def convert_table(directory: str, output_directory: str, output_filename: str | 
             if not len(rows):
                 raise ConversionError(f'{path}: expected rows for the split {name}; values are '
                                       'missing in all of them')
-        _write(h5file, survey, splits, numpy.dtype(dtype), one_hot=categories == 'onehot',
-               storage=storage)
+        check_splits(h5file, list(splits), ['features', *(['targets'] if target else [])])
+        _write(h5file, survey, splits, features, numpy.dtype(dtype), storage)
         logger.info('%s: %s examples', path, sizes_of(splits))
     return (os.path.join(output_directory, output_filename),)
 
 
-def _check_options(dtype: str, categories: str, missing: str, delimiter: str | None) -> None:
+def _check_options(dtype: str, categories: str, missing: str, decimal: str,
+                   delimiter: str | None) -> None:
     for what, value, known in (('dtype', dtype, DTYPES), ('categories', categories, CATEGORIES),
-                               ('missing', missing, MISSING)):
+                               ('missing', missing, MISSING), ('decimal', decimal, DECIMALS)):
         if value not in known:
-            raise ConversionError(f'expected {what} to be one of {", ".join(known)}; got '
-                                  f'{value!r}')
+            raise ConversionError(f'expected {what} to be one of {" ".join(known)}; got {value!r}')
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '\r\n"'):
         raise ConversionError(f'expected a delimiter of one character; got {delimiter!r}. For the '
                               "tabulator write $'\\t'")
@@ -247,22 +275,24 @@ def _stem(file: str) -> str:
     return os.path.splitext(name)[0] or name
 
 
-def _table(path: str, delimiter: str | None, *, header: bool, encoding: str) -> Table:
+def _table(path: str, delimiter: str | None, decimal: str, *, header: bool, encoding: str) -> Table:
     """Open the table."""
-    if not os.path.isfile(path):
-        if os.path.exists(path):
-            raise ConversionError(f'{path}: expected a file with a table; this is none')
-        raise MissingInputFiles(f'there is no file {path}', [path])
     if path.lower().endswith(('.parquet', '.pq')):
         return ParquetTable(path)
-    return TextTable(path, delimiter, header=header, encoding=encoding)
+    return TextTable(path, delimiter, header=header, encoding=encoding, decimal=decimal)
+
+
+def _columns(table: Table) -> str:
+    return f'the columns are {listed([quoted(name) for name in table.names], 20)}'
 
 
 def _check_columns(table: Table, option: str, names: Sequence[str]) -> None:
     for name in names:
         if name not in table.names:
-            raise ConversionError(f'{table.path}: {option} names the column {name!r}; the columns '
-                                  f'are {shown(table.names, 20)}')
+            near = meant(name, table.names)
+            guess = '' if near is None else f'did you mean {near!r}? '
+            raise ConversionError(f'{table.path}: {option}: there is no column {name!r}; {guess}'
+                                  f'{_columns(table)}')
 
 
 def _features(table: Table, target: Sequence[str], drop: Sequence[str],
@@ -272,7 +302,7 @@ def _features(table: Table, target: Sequence[str], drop: Sequence[str],
         raise ConversionError(
             f'{table.path}: expected either --target or --no-target; got both' if no_target else
             f'{table.path}: which column is to be learned? Give --target COLUMN, or --no-target '
-            f'if all columns are features; the columns are {shown(table.names, 20)}')
+            f'if all columns are features; {_columns(table)}')
     others = [] if split_column is None else [split_column]
     for option, names in (('--target', target), ('--drop', drop), ('--split-column', others)):
         _check_columns(table, option, names)
@@ -283,8 +313,8 @@ def _features(table: Table, target: Sequence[str], drop: Sequence[str],
                               f'--split-column; got {shown(twice)} twice')
     features = [name for name in table.names if name not in (*target, *drop, *others)]
     if not features:
-        raise ConversionError(f'{table.path}: no column is left for the features; the columns are '
-                              f'{shown(table.names, 20)}')
+        raise ConversionError(f'{table.path}: no column is left for the features; '
+                              f'{_columns(table)}')
     return features
 
 
@@ -293,8 +323,8 @@ def _is_class(survey: Survey) -> bool:
     return len(targets) == 1 and survey.columns[targets[0]].kind == CATEGORY
 
 
-def _write(h5file: Any, survey: Survey, splits: dict[str, Rows], dtype: numpy.dtype[Any], *,
-           one_hot: bool, storage: StorageArguments) -> None:
+def _write(h5file: Any, survey: Survey, splits: dict[str, Rows], features: Features,
+           dtype: numpy.dtype[Any], storage: StorageArguments) -> None:
     """Write the sources, split by split, and the names that belong to them."""
     from fuel.storage.writing.split_table import write_split
 
@@ -303,8 +333,6 @@ def _write(h5file: Any, survey: Survey, splits: dict[str, Rows], dtype: numpy.dt
                             chunk_examples=storage.get('chunk_examples'))
     count = sum(map(len, splits.values()))
     target_columns = [survey.columns[name] for name in reading.targets]
-    features = Features(reading, [survey.columns[name] for name in reading.features], dtype,
-                        one_hot=one_hot)
     made: dict[str, tuple[Features | Targets, Any]] = {'features': (features, create_source(
         h5file, 'features', (len(features.names),), dtype, num_examples=count, options=options,
         axis_labels=('batch', 'feature')))}

@@ -16,8 +16,10 @@ import numpy
 
 from fuel._types import AnyArray
 from fuel.converters._counts import TokenCounts
-from fuel.converters._division import Shares
+from fuel.converters._division import Shares, check_splits
+from fuel.converters._division_options import check_lot
 from fuel.converters._lines import Part
+from fuel.converters._names import plural
 from fuel.converters._output import new_file
 from fuel.converters._storage import StorageArguments, options_for_variable_length
 from fuel.converters._text_files import existing, files_by_split, parts_of
@@ -121,9 +123,10 @@ def convert_text(directory: str, output_directory: str, output_filename: str = '
     DataFileNotFoundError
         A file is not there.
     ConversionError
-        A file is empty, damaged, or not encoded as expected; a split is given twice or would be
-        empty; the vocabulary lacks a special token; a token has no number and there is none for
-        unknown ones; a number is too large for `dtype`.
+        A file is empty, damaged, or not encoded as expected; a line has more than 2 ** 24
+        characters; a split is given twice or would be empty; the vocabulary lacks a special token;
+        a token has no number and there is none for unknown ones; a number is too large for
+        `dtype`.
     """
     manner = Manner(level=level, lower=lower, encoding=encoding, bos=bos or None, eos=eos or None,
                     unk=unk or None)
@@ -131,13 +134,15 @@ def convert_text(directory: str, output_directory: str, output_filename: str = '
     if vocabulary is not None and (min_count > 1 or max_size is not None):
         raise ConversionError('expected either a vocabulary, or --min-count and --max-size, which '
                               'are for one that is made of the texts; got both')
-    shares = Shares(Fraction(str(valid_fraction)), Fraction(str(test_fraction)))
+    shares = Shares.of(valid_fraction, test_fraction)
+    check_lot(shares, {'--seed': seed is not None})
     with new_file(output_directory, output_filename) as h5file:
         paths = files_by_split(directory, files, splits or {}, shares)
         origin = ', '.join(dict.fromkeys(itertools.chain(*paths.values())))
         if vocabulary is not None:
             origin = existing(directory, vocabulary)
             dictionary = _read(origin, manner)
+        check_splits(h5file, [*paths, *shares.parts()], ['features'])
         parts = parts_of(paths, shares, encoding, seed)
         # What the vocabulary is made of, and what the counts in the file are those of.
         counted = {'train'} if 'train' in paths else set(paths)
@@ -153,7 +158,7 @@ def convert_text(directory: str, output_directory: str, output_filename: str = '
                         options, dict.fromkeys(counted, tally))
         write_counts(h5file, tally.counts(), storage)
         write_split(h5file, bounds)
-    logger.info('the vocabulary has %d tokens', len(dictionary))
+    logger.info('the vocabulary has %s', plural(len(dictionary), 'token'))
     return (os.path.join(output_directory, output_filename),)
 
 
@@ -171,8 +176,9 @@ def _read(path: str, manner: Manner) -> dict[str, int]:
     for name, token in (('bos', manner.bos), ('eos', manner.eos), ('unk', manner.unk)):
         if token is not None and token not in dictionary:
             raise ConversionError(f'{path}: expected a vocabulary with the special token '
-                                  f'{token!r}; none of its {len(dictionary)} tokens is that. Name '
-                                  f'another one with --{name}, or give --no-{name}')
+                                  f'{token!r}; it is not among its '
+                                  f'{plural(len(dictionary), "token")}. Name another one with '
+                                  f'--{name}, or give --no-{name}')
     for token, number in dictionary.items():
         if not 0 <= number < 1 << 63:
             raise ConversionError(f'{path}: expected numbers from 0 on; {token!r} has {number}')
@@ -240,6 +246,7 @@ def _write(h5file: Any, parts: Sequence[tuple[Part, Size]], encoder: TextFile, d
                     unknown += int(numpy.sum(numbers == encoder.dictionary[encoder.unk_token]))
             bounds[part.split] = {'features': (start, writer.num_examples)}
             told.append((part.split, size.lines, size.values, unknown))
-    for facts in told:
-        logger.info('%s: %d lines, %d numbers, of which %d for unknown tokens', *facts)
+    for split, num_lines, num_values, num_unknown in told:
+        logger.info('%s: %s, %s, of which %d for unknown tokens', split,
+                    plural(num_lines, 'line'), plural(num_values, 'number'), num_unknown)
     return bounds

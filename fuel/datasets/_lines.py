@@ -118,6 +118,9 @@ class LineReader:
         as ISO-2022-KR, where what decoding depends on does not fit into a position.
     line : int, optional
         How many lines of the file have been read, for messages.
+    limit : int, optional
+        How many characters a line has at most. By default there is no limit, and a file without
+        line ends is taken into memory as a whole.
 
     Attributes
     ----------
@@ -126,11 +129,13 @@ class LineReader:
     """
 
     def __init__(self, files: Sequence[str], encoding: str | None, index: int = 0,
-                 position: int = 0, skip: int = 0, line: int = 0) -> None:
+                 position: int = 0, skip: int = 0, line: int = 0,
+                 limit: int | None = None) -> None:
         self.files = files
         self.encoding = encoding
         self.index = index
         self.line = line
+        self._limit = limit
         # A position and the lines read after it say together where the reader stands.
         self._position = position
         self._skip = skip
@@ -163,8 +168,9 @@ class LineReader:
         FileNotFoundError
             The file has vanished.
         DataFileError
-            The file cannot be read, or is damaged. The same error is raised again by later
-            calls, since lines would be lost otherwise. An ``OSError``.
+            The file cannot be read, or is damaged, or the line is longer than the limit. The same
+            error is raised again by later calls, since lines would be lost otherwise. An
+            ``OSError``.
         UnicodeError
             The line is not encoded as expected. In most encodings the next call goes on with
             the line after it.
@@ -178,20 +184,25 @@ class LineReader:
             try:
                 if self._behind:
                     self._catch_up(text)
-                line = text.readline()
+                line = text.readline(-1 if self._limit is None else self._limit + 1)
             except UnicodeDecodeError as error:
                 raise self._failed(UnicodeError(
                     f'{self.files[self.index]}, after line {self.line}: the text is not valid '
-                    f'{text.encoding} ({error.reason}); {ENCODING_ADVICE}')) from None
+                    f'{self._named} ({error.reason}); {ENCODING_ADVICE}')) from None
             except (OSError, EOFError, zlib.error) as error:
                 raise self._failed(DataFileError(
                     f'{self.files[self.index]}, after line {self.line}: the file cannot be read '
                     f'({error}). Is it damaged, or was it cut short? Get it anew.')) from error
             if line:
+                if self._limit is not None and len(line.removesuffix('\n')) > self._limit:
+                    raise self._failed(DataFileError(
+                        f'{self.files[self.index]}, line {self.line + 1}: expected lines of at '
+                        f'most {self._limit} characters; this one has more. Is it a text file? If '
+                        'so, divide the line.'))
                 self.line += 1
                 self._skip += 1
                 if not line.isascii():
-                    self._check(line, text.encoding)
+                    self._check(line)
                 return line
             self._release()
             self.index += 1
@@ -259,18 +270,27 @@ class LineReader:
             'saved state stands; the file is shorter than it was, or another one. Put the old '
             'file back, or start a new epoch.')
 
-    def _check(self, line: str, encoding: str) -> None:
+    @property
+    def _named(self) -> str:
+        """The encoding, for messages."""
+        return self.encoding or 'utf-8'
+
+    def _check(self, line: str) -> None:
         """Refuse a line with lone surrogates, which stand for undecodable bytes."""
         try:
             line.encode('utf-8')
         except UnicodeEncodeError as error:
+            wrong = line[error.start]
+            # Some encodings have half a surrogate pair for a character.
+            what = (f'byte 0x{ord(wrong) & 0xff:02x}' if '\udc80' <= wrong <= '\udcff' else
+                    f'the half of a surrogate pair {wrong!r}')
             raise UnicodeError(
-                f'{self.where}: byte 0x{ord(line[error.start]) & 0xff:02x} after '
-                f'{line[:error.start][-20:]!r} is not valid {encoding}; {ENCODING_ADVICE}'
-                ) from None
+                f'{self.where}: {what} after {line[:error.start][-20:]!r} is not valid '
+                f'{self._named}; {ENCODING_ADVICE}') from None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {'files': self.files, 'encoding': self.encoding, **self.place()}
+        return {'files': self.files, 'encoding': self.encoding, 'limit': self._limit,
+                **self.place()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         LineReader.__init__(self, **state)

@@ -14,6 +14,7 @@ logger = logging.getLogger(__name__)
 
 #: Seconds between two lines in a log.
 LOG_INTERVAL = 10.
+_SINGULARS = {'batches': 'batch'}
 
 
 class ProgressBar(Protocol):
@@ -26,11 +27,13 @@ class ProgressBar(Protocol):
 def format_amount(value: int, unit: str) -> str:
     """Return an amount as text: bytes with a prefix, everything else as a plain number.
 
-    >>> format_amount(4551, 'B'), format_amount(12, 'images')
-    ('4.6 kB', '12 images')
+    Units are plurals.
+
+    >>> format_amount(4551, 'B'), format_amount(12, 'images'), format_amount(1, 'images')
+    ('4.6 kB', '12 images', '1 image')
     """
     if unit != 'B':
-        return f'{value} {unit}'
+        return f'{value} {unit if value != 1 else _SINGULARS.get(unit, unit.removesuffix("s"))}'
     size = float(value)
     for prefix in ('', 'k', 'M', 'G'):
         if size < 999.95:

@@ -90,6 +90,15 @@ def test_names_of_the_columns_are_kept(folder):
     assert len(set(kept)) == 104
 
 
+def test_names_of_the_targets_are_kept(folder):
+    with h5py.File(convert(folder), 'r') as h5file:
+        names = h5file['targets'].attrs['target_names'].tolist()
+        targets = h5file['targets'][:, 0].astype(int)
+    rows = rows_of(folder / 'adult.data') + rows_of(folder / 'adult.test')
+    assert [names[target] for target in targets] == [row[14].rstrip('.') for row in rows]
+    assert names == ['<=50K', '>50K']
+
+
 def test_lines_with_unknown_values_are_left_out(folder):
     text = (folder / 'adult.data').read_text()
     assert '?' in text

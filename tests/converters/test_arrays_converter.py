@@ -73,6 +73,16 @@ def test_files_of_one_array_are_one_split_and_may_be_in_any_order_of_axes(tmp_pa
         assert numpy.array_equal(packed[name], array)
 
 
+def test_arrays_of_an_archive_are_gathered_where_the_new_file_is_to_be(tmp_path, monkeypatch):
+    (tmp_path / 'out').mkdir()
+    values = numpy.asfortranarray(numpy.random.default_rng(0).random((60, 7)))
+    numpy.savez(tmp_path / 'a.npz', x=values)
+    monkeypatch.setattr('tempfile.tempdir', str(tmp_path / 'there is no such folder'))
+    path, = convert_arrays(str(tmp_path), str(tmp_path / 'out'), files=['a.npz'])
+    assert numpy.array_equal(by_split(path)['train']['x'], values)
+    assert [file.name for file in (tmp_path / 'out').iterdir()] == ['a.hdf5']
+
+
 @pytest.mark.parametrize('kind', ['npy', 'npz'])
 def test_shares_and_ranges(tmp_path, kind, monkeypatch):
     monkeypatch.setattr('fuel.converters._npy.BLOCK_BYTES', 64)
@@ -139,3 +149,18 @@ def test_the_command(tmp_path, monkeypatch, capsys):
         inputs = h5file['fuel_provenance']
         assert 'mnist.npz' in str([inputs[name][...] for name in inputs
                                    if isinstance(inputs[name], h5py.Dataset)])
+
+
+def test_an_example_of_several_arrays_counts_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    numpy.save('x.npy', numpy.zeros((120, 4)))
+    numpy.save('y.npy', numpy.zeros(120))
+    main(['arrays', 'x.npy', 'y.npy', '--test-fraction', '0.1'])
+    assert 'Converting arrays: done, 120 examples\n' in capsys.readouterr().out
+    numpy.savez('s.npz', x_train=numpy.zeros((7, 4)), y_train=numpy.zeros(7),
+                x_test=numpy.ones((3, 4)))
+    main(['arrays', 's.npz'])
+    assert 'Converting arrays: done, 10 examples\n' in capsys.readouterr().out
+    numpy.save('one.npy', numpy.zeros((1, 4)))
+    main(['arrays', 'one.npy', '--force'])
+    assert 'Converting arrays: done, 1 example\n' in capsys.readouterr().out

@@ -9,7 +9,9 @@ import zipfile
 import numpy
 import pytest
 
+from fuel.bin.fuel_convert import main
 from tests.bin.commands import fails
+from tests.converters.reading import by_split
 
 
 @pytest.fixture(autouse=True)
@@ -42,11 +44,14 @@ def header(text):
     return b'\x93NUMPY\x01\x00' + struct.pack('<H', len(body)) + body
 
 
-def test_missing_files(capsys):
+def test_missing_files(capsys, folder):
     with pytest.raises(SystemExit):
-        from fuel.bin.fuel_convert import main
         main(['arrays', 'x=nothing.npy'])
-    assert 'nothing.npy' in capsys.readouterr().err
+    line = capsys.readouterr().err
+    assert f'{folder}/nothing.npy: there is no such file' in line
+    assert 'download' not in line
+    os.mkfifo('pipe.npy')
+    assert 'pipe.npy: expected a file' in message(capsys, 'pipe.npy')
 
 
 def test_arrays_that_do_not_go_together(capsys):
@@ -63,6 +68,7 @@ def test_arrays_that_do_not_go_together(capsys):
     assert '0:9' in message(capsys, 'x.npy', '--split', 'train=0:9')
     assert 'none would be in test' in message(capsys, 'x.npy', '--test-fraction', '0.01')
     assert 'one way' in message(capsys, 'x.npy', '--split', 'a=0:1', '--test-fraction', '0.5')
+    assert 'or --test-fraction with --seed' in message(capsys, 'x.npy', '--seed', '4')
     assert 'with --stratify' in message(capsys, 'x.npy', '--stratify', 'x')
     assert 'a whole number or a text' in message(capsys, 'x.npy', '--stratify', 'x',
                                                  '--test-fraction', '0.5')
@@ -77,6 +83,35 @@ def test_names_of_splits(capsys):
     assert "got 'other'" in message(capsys, 'a.npz', '--splits', 'names')
     numpy.savez('a.npz', x_train=numpy.zeros(3), train_x=numpy.zeros(3))
     assert 'one array for the source' in message(capsys, 'a.npz')
+    numpy.savez('a.npz', x_train=numpy.zeros(3), Train_x=numpy.zeros(3))
+    assert 'one array for the source' in message(capsys, 'a.npz')
+
+
+def test_names_of_splits_that_differ_in_capital_letters_are_the_same():
+    numpy.savez('a.npz', x_Train=numpy.zeros(3), y_train=numpy.ones(3), TEST_x=numpy.zeros(2))
+    main(['arrays', 'a.npz'])
+    assert {split: sorted(sources) for split, sources in by_split('a.hdf5').items()} == {
+        'train': ['x', 'y'], 'test': ['x']}
+
+
+def test_names_that_are_reserved_or_cannot_be_stored(capsys):
+    numpy.savez('a.npz', fuel_provenance=numpy.zeros(3), x=numpy.zeros(3))
+    line = message(capsys, 'a.npz')
+    assert 'fuel_provenance is reserved' in line
+    assert '--drop fuel_provenance' in line
+    main(['arrays', 'a.npz', '--drop', 'fuel_provenance'])
+    saved(x=numpy.zeros(3))
+    capsys.readouterr()
+    assert 'half a surrogate pair' in message(capsys, '\udcff=x.npy')
+
+
+def test_more_sources_than_a_file_can_hold(capsys):
+    numpy.savez('a.npz', **{f'a name that is longer {number}': numpy.zeros(3)
+                            for number in range(1500)})
+    assert '1 splits and 1500 sources are too many' in message(capsys, 'a.npz')
+    numpy.savez('a.npz', **{f'array{number}_{split}': numpy.zeros(3) for number in range(600)
+                            for split in ('train', 'valid', 'test')})
+    assert '3 splits and 600 sources are too many' in message(capsys, 'a.npz')
 
 
 def test_objects_are_never_loaded(capsys, folder):
@@ -97,6 +132,18 @@ def test_times_and_too_many_texts(capsys):
     assert 'more than 65536 different texts' in message(capsys, 'many.npy')
 
 
+@pytest.mark.parametrize('order', '<>')
+def test_texts_that_cannot_be_stored(capsys, order):
+    beyond = numpy.array(['ab', 'cd'], dtype=f'{order}U2')
+    beyond.view(f'{order}u4')[2] = 0x110000
+    saved(pair=numpy.array(['a', '\ud800'], dtype=f'{order}U1'), beyond=beyond,
+          nul=numpy.array(['a\0b', 'c'], dtype=f'{order}U3'))
+    assert "pair.npy: expected text that can be stored; '\\ud800' has half a surrogate" in message(
+        capsys, 'pair.npy')
+    assert 'beyond.npy: expected texts; got the number 0x110000' in message(capsys, 'beyond.npy')
+    assert "'a\\x00b' has the character NUL" in message(capsys, 'nul.npy')
+
+
 @pytest.mark.parametrize(('content', 'words'), [
     (b'', 'is empty'),
     (b'a,b\n1,2\n', "begins with b'a,b"),
@@ -107,7 +154,21 @@ def test_times_and_too_many_texts(capsys):
     (header('__import__("os").system("touch exploded")'), 'expected an array'),
     (header("{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999999,)}"),
      'It is cut off'),
-    (header("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}"), 'bytes for an array'),
+    (header("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}"), 'got the shape (-1,)'),
+    (header("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, -8)}") + bytes(64),
+     'got the shape (-1, -8)'),
+    (header("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 0)}"),
+     'expected examples with values; got the shape (1000000000000, 0)'),
+    (header(f"{{'descr': '<f8', 'fortran_order': True, 'shape': ({2 ** 70}, 0)}}"),
+     'expected examples with values'),
+    (header("{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000000,)}"),
+     'got the dtype <U0'),
+    (header("{'descr': ('<f8', (3,)), 'fortran_order': False, 'shape': (2,)}") + bytes(48),
+     "expected numbers or texts; got the dtype ('<f8', (3,))"),
+    (header(f"{{'descr': '<f8', 'fortran_order': False, 'shape': {(1,) * 33}}}") + bytes(8),
+     'expected at most 32 axes, as HDF5 has; got 33'),
+    (header(f"{{'descr': '<f8', 'fortran_order': False, 'shape': {(1,) * 70}}}") + bytes(8),
+     'got 70'),
     (header("{'descr': 'nonsense', 'fortran_order': False, 'shape': (1,)}"),
      'expected an array')])
 def test_bad_files_of_one_array(capsys, folder, content, words):

@@ -7,6 +7,7 @@ import re
 import shutil
 import zipfile
 
+import h5py
 import pytest
 from PIL import Image
 
@@ -57,6 +58,7 @@ LINES = [
     (1, lambda line: '202599\n', 'line 1: the file announces 202599 pictures, and has lines for '
                                  '12. Download it again'),
     (1, lambda line: '<!DOCTYPE html>\n', 'line 1: expected the number'),
+    (1, lambda line: '1' * 5000 + '\n', 'line 1: expected the number of pictures; got .1111'),
     (2, lambda line: line.replace('Bald', ''), 'line 2: expected the names of 40 attributes; got '
                                                '39: '),
     (2, lambda line: line.replace('Bald', 'Male'), "line 2: .*; got 'Male' more than once"),
@@ -88,6 +90,13 @@ def test_a_line_of_the_list(folder, number, change, message):
 def test_a_list_that_is_none(folder, content, message):
     (folder / LIST).write_bytes(content)
     assert problem(folder).startswith(f'{LIST}, {message}')
+
+
+def test_a_byte_order_mark(folder):
+    edit(folder, 1, lambda line: '\ufeff' + line)
+    path, = convert_celeba('64', str(folder), str(folder))
+    with h5py.File(path, 'r') as h5file:
+        assert len(h5file['targets']) == 12
 
 
 def test_a_list_of_nobody(folder):

@@ -123,13 +123,20 @@ def test_a_class_of_one_example_stays_in_train(caplog):
     assert len(splits['test']) == 3
     assert caplog.messages == ['test has 3 examples instead of 4: 10 classes have a single '
                                'example, which stays in train']
+    with caplog.at_level(logging.WARNING):
+        divide(3, Shares(test='0.6'), 1, [0, 1, 1])
+    assert caplog.messages[1] == ('test has 1 example instead of 2: 1 class has a single example, '
+                                  'which stays in train')
     with pytest.raises(ConversionError, match='--no-stratify'):
         divide(10, Shares(test='0.2'), 1, list(range(10)))
 
 
 @pytest.mark.parametrize(('valid', 'test', 'words'), [
     ('1', '0', 'less than 1'), ('-0.1', '0', 'at least 0'), ('0.5', '0.5', 'leave something'),
-    (float('nan'), '0', 'at least 0'), ('1/0', '0', 'at least 0')])
+    (float('nan'), '0', 'at least 0'), ('1/0', '0', 'at least 0'), ('none', '0', 'at least 0'),
+    # To write these as fractions would take forever.
+    ('1e-999999999', '0', 'at least 0'), ('0', '1e999999999', 'at least 0'),
+    ('0', '0.' + '0' * 5000 + '1', 'at least 0')])
 def test_impossible_shares(valid, test, words):
     with pytest.raises(ConversionError, match=words):
         Shares(valid, test)
@@ -137,6 +144,8 @@ def test_impossible_shares(valid, test, words):
 
 def test_a_share_is_taken_as_it_is_written():
     assert Shares(0.1, '1/6') == Shares(Fraction(1, 10), Fraction(1, 6))
+    assert Shares.of(0.1, '1/6') == Shares(0.1, '1/6')
+    assert Shares(5e-324).valid == Fraction('5e-324')
     assert not Shares()
     # A tenth of 45 is 4.5, and as a float would be less.
     assert len(divide(45, Shares(0.1), 1)['valid']) == 5
@@ -168,7 +177,9 @@ def test_words_of_the_command_line():
     assert range_from_text('train=:800') == Range('train', 0, 800)
     for function, text in ((fraction_from_text, '1'), (fraction_from_text, 'x'),
                            (range_from_text, 'train'), (range_from_text, '=0:1'),
-                           (range_from_text, 'a=1'), (range_from_text, 'a=1:-2')):
+                           (range_from_text, 'a=1'), (range_from_text, 'a=1:-2'),
+                           (fraction_from_text, '1e-999999999'),
+                           (range_from_text, 'a=1:' + '9' * 5000)):
         with pytest.raises(ArgumentTypeError, match='expected'):
             function(text)
     assert one_way({'a': False, 'b': True}) == 'b'

@@ -191,6 +191,7 @@ def test_an_archive_without_pictures(folder, name, members, message):
     (TRAIN, ['cat/0.jpg'], "expected training pictures with names like cat.0.jpg"),
     (TEST, ['test1/1.jpg', 'test1/one.jpg'],
      "expected test pictures with names like 1.jpg; got 'test1/one.jpg'"),
+    (TEST, ['test1/' + '1' * 5000 + '.jpg'], 'expected test pictures with names like 1.jpg; got '),
     (TEST, ['test1/1.jpg', 'test1/01.jpg'],
      "expected one test picture of number 1; got 'test1/1.jpg' and 'test1/01.jpg'")])
 def test_names_that_tell_nothing(folder, name, members, message):

@@ -38,7 +38,7 @@ def test_a_file_that_is_no_picture(capsys, folder, content, options):
     assert 'expected a picture' in line
     main(['images', 'a', *options, '--skip-bad'])
     captured = capsys.readouterr()
-    assert '1 files that are no pictures were left out: dog/bad one.jpg' in captured.err
+    assert 'left out 1 file that cannot be used: dog/bad one.jpg' in captured.err
     with h5py.File('a.hdf5', 'r') as h5file:
         assert len(h5file['filenames']) == len(h5file['targets']) == 6
 
@@ -76,7 +76,7 @@ def test_other_and_hidden_files_are_left_out(capsys, folder):
     (folder / 'a' / 'empty').mkdir()
     main(['images', 'a'])
     captured = capsys.readouterr()
-    assert ('3 files were left out that have no ending of a picture: 1 .db, 1 .txt, 1 without '
+    assert ('left out 3 files without the ending of a picture: 1 .db, 1 .txt, 1 without '
             'any') in captured.err
     assert '2 classes: cat, dog' in captured.out
 
@@ -116,7 +116,7 @@ def test_folders_that_are_not_as_expected(capsys, folder):
     ('file,label\n0.jpg,x\n', "l.csv, line 2: expected the name of a picture in "),
     ('file,label\ncat/0.jpg,x\ncat/0,y\n', "l.csv, line 3: expected each picture once; 'cat/0' is "
                                            'in line 2 too'),
-    ('file,label\ncat/0.jpg,\n', "l.csv, line 2: nothing stands in the column 'label'"),
+    ('file,label\ncat/0.jpg,\n', "l.csv, line 2: the value of the column 'label' is missing: ''"),
     ('file,label\ncat/0.jpg,x,y\n', 'l.csv, line 2: expected 2 values'),
     ('file,label,label\ncat/0.jpg,x,y\n', "got 'label' more than once")])
 def test_bad_lists(capsys, folder, content, words):
@@ -138,6 +138,7 @@ def test_names_that_can_be_several(capsys, folder):
 @pytest.mark.parametrize(('options', 'words'), [
     (('--encoded', '--size', '8'), 'does not go together with --size'),
     (('--encoded', '--color', 'L'), 'does not go together with --color'),
+    (('--no-stratify',), 'expected --valid-fraction or --test-fraction with --no-stratify'),
     (('--resize', 'pad'), 'expected --size with --resize'),
     (('--compression', 'gzip'), '--layout ragged'),
     (('--layout', 'ragged', '--chunk-examples', '3'), 'leave --chunk-examples out'),

@@ -63,6 +63,17 @@ def test_all_examples_in_the_order_of_the_raw_file(raw):
         assert not rows['test', 'targets']['available']
 
 
+def test_names_of_columns_and_species_are_kept(raw):
+    with h5py.File(convert(raw), 'r') as h5file:
+        assert h5file['features'].attrs['feature_names'].tolist() == [
+            'sepal length', 'sepal width', 'petal length', 'petal width']
+        names = h5file['targets'].attrs['target_names'].tolist()
+        targets = h5file['targets'][:, 0]
+    assert names == ['setosa', 'versicolor', 'virginica']
+    assert [f'Iris-{names[target]}' for target in targets] == [
+        line.rsplit(',', 1)[1] for line in LINES if line.strip()]
+
+
 @pytest.mark.parametrize('seed', [1, 7])
 def test_random_splits_follow_the_default_seed(raw, seed):
     config.default_seed = seed
@@ -101,12 +112,19 @@ def test_windows_line_ends_and_blank_lines(raw):
 @pytest.mark.parametrize('line', [
     '5.1,3.5,1.4,Iris-setosa', '5.1,3.5,1.4,0.2,0.2,Iris-setosa', '5.1,3.5,x,0.2,Iris-setosa',
     '5.1,3.5,nan,0.2,Iris-setosa', '5.1,3.5,1.4,0.2,Iris-germanica', '5.1;3.5;1.4;0.2;Iris-setosa',
-    '<html>', '5.1,3.5,1.4,0.2,', '\0', '\u00e9\u00e8'])
+    '5.1,3.5,1.4,1e39,Iris-setosa', '-1e300,3.5,1.4,0.2,Iris-setosa', '<html>', '5.1,3.5,1.4,0.2,',
+    '\0', '\u00e9\u00e8'])
 def test_malformed_line_is_named_and_leaves_no_file(raw, line):
     (raw / 'iris.data').write_text('\n'.join([*LINES[:6], line, *LINES[7:]]), encoding='latin-1')
     with pytest.raises(ConversionError, match=r'iris\.data, line 7: expected four numbers'):
         convert(raw)
     assert os.listdir(raw) == ['iris.data']
+
+
+def test_a_byte_order_mark(raw):
+    (raw / 'iris.data').write_bytes(b'\xef\xbb\xbf' + BUNDLED.read_bytes())
+    with h5py.File(convert(raw), 'r') as h5file:
+        assert numpy.array_equal(h5file['features'][...], independent()[0])
 
 
 def test_truncated_in_the_middle_of_a_line(raw):

@@ -124,14 +124,16 @@ def test_number_that_no_file_of_this_size_can_have(folder):
 def test_truncated_gzip(folder, name, share):
     content = (folder / name).read_bytes()
     refused(folder, name, content[:int(len(content) * share)],
-            'the compressed file is cut off or damaged, behind .* bytes of its content', compress=False)
+            'the compressed file is cut off or damaged, behind .* bytes of its content',
+            compress=False)
 
 
 @pytest.mark.parametrize('name', [IMAGES, LABELS])
 def test_damaged_gzip(folder, name):
     content = bytearray((folder / name).read_bytes())
     content[-6] ^= 1                                                # in the checksum at the end
-    refused(folder, name, bytes(content), 'the compressed file is cut off or damaged', compress=False)
+    refused(folder, name, bytes(content), 'the compressed file is cut off or damaged',
+            compress=False)
 
 
 @pytest.mark.parametrize('name', [IMAGES, LABELS])

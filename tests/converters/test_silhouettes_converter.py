@@ -127,6 +127,27 @@ def test_variables_that_do_not_fit(folder, changes, message):
     assert sorted(os.listdir(folder)) == before
 
 
+def test_labels_that_are_no_numbers(folder):
+    variables = {name: value.astype('float64') if name.endswith('labels') else value
+                 for name, value in silhouettes.write(folder).items()}
+    variables['test_labels'][3, 0] = numpy.nan
+    silhouettes.save(folder / RAW.format(28), variables)
+    with pytest.raises(ConversionError, match='test_labels to have numbers; the one of silhouette '
+                                              '3 is nan'):
+        convert(folder)
+
+
+@pytest.mark.parametrize('label', [0, 102, 2.5])
+def test_labels_that_the_public_file_has_not_are_said(folder, label, caplog):
+    variables = {name: value.astype('float64') if name.endswith('labels') else value
+                 for name, value in silhouettes.write(folder).items()}
+    variables['val_labels'][5, 0] = label
+    silhouettes.save(folder / RAW.format(28), variables)
+    assert by_split(convert(folder))['valid']['targets'][5] == label
+    assert (f'the data set has labels from 1 to 101; val_labels has label {float(label)}, first '
+            'for silhouette 5') in caplog.text
+
+
 def test_file_of_the_other_size(folder):
     os.replace(folder / RAW.format(16), folder / RAW.format(28))
     with pytest.raises(ConversionError, match=r'a row of 784 pixels .* \(40, 256\)'):
@@ -180,3 +201,23 @@ def test_subparser(capsys):
         with pytest.raises(SystemExit):
             parser.parse_args(arguments)
     assert '16, 28' in capsys.readouterr().err
+
+
+def test_one_wrong_byte(folder):
+    """A type of values that there is not ended the process."""
+    path = folder / RAW.format(28)
+    silhouettes.write(folder, compressed=False)
+    content = bytearray(path.read_bytes())
+    place = content.index(b'\2\0\0\0' + (40 * 784).to_bytes(4, 'little'))
+    content[place] = 0
+    path.write_bytes(content)
+    with pytest.raises(ConversionError, match=f"{re.escape(str(path))}, at byte .* 'train_data'"):
+        convert(folder)
+
+
+def test_other_variables_may_be_of_any_kind(folder):
+    variables = {**silhouettes.write(folder), 'classnames': numpy.array([['a', 'b']], object),
+                 'waves': numpy.eye(2) * 1j}
+    expected = independent(folder, 28)
+    silhouettes.save(folder / RAW.format(28), variables)
+    same(by_split(convert(folder)), expected)

@@ -113,6 +113,7 @@ def mat(folder, name=FILES[2], **variables):
     ({'y': numpy.ones((22, 1), 'uint8')}, r'23 labels.*shape \(22, 1\)'),
     ({'y': numpy.full((23, 1), 11)}, 'label 0 is 11'),
     ({'y': numpy.full((23, 1), -1)}, 'label 0 is -1'),
+    ({'y': numpy.zeros((23, 1), 'uint8')}, 'label 0 is 0'),
     ({'y': numpy.full((23, 1), numpy.nan)}, 'label 0 is nan'),
     ({'y': numpy.full((23, 1), 1.5)}, 'label 0 is 1.5')])
 def test_variables_that_are_not_as_expected(folder, changes, message):
@@ -179,3 +180,9 @@ def test_peak_memory(tmp_path):
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True,
                           cwd=tmp_path, env=environment())
     assert float(done.stdout) < 30
+
+
+def test_labels_of_more_pictures_than_there_can_be(folder, monkeypatch):
+    monkeypatch.setattr('fuel.converters.svhn.MOST_DIGITS', 22)
+    with pytest.raises(ConversionError, match="at most 22 pictures in 'X'; got 23"):
+        convert(folder)

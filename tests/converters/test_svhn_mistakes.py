@@ -128,14 +128,35 @@ def changed(**changes):
 @pytest.mark.parametrize(('changes', 'message'), [
     ({'label': [11.]}, 'labels from 1 to 10'), ({'label': [-1.]}, 'labels from 1 to 10'),
     ({'label': [1.5]}, 'labels from 1 to 10'), ({'top': [numpy.nan]}, 'numbers up to 65535'),
-    ({'left': [70000.]}, 'numbers up to 65535; got 70000'), ({'left': [numpy.inf]}, 'numbers'),
-    ({'label': []}, 'column of at most'), ({'height': [1., 2.]}, '')])
+    ({'left': [70000.]}, 'whole numbers up to 65535 for left; got 70000'),
+    ({'left': [numpy.inf]}, 'for left; got inf'), ({'left': [-numpy.inf]}, 'for left; got -inf'),
+    ({'left': [2.5]}, 'expected whole numbers up to 65535 for left; got 2.5'),
+    ({'label': [0.]}, 'labels from 1 to 10'), ({'label': [numpy.nan]}, 'labels from 1 to 10'),
+    ({'label': []}, 'column of at most'),
+    ({'height': [1., 2.]}, 'expected 1 values of height, one for each label')])
 def test_boxes_that_are_not_as_expected(folder, changes, message):
     one = {name: [5.] for name in raw.ATTRIBUTES}
     write(folder, content=changed(**{**one, **changes}))
     found = fails(folder)
     assert 'test.tar.gz: digitStruct.mat, picture 2: ' in found
     assert message in found
+
+
+@pytest.mark.parametrize('name', ['height', 'width', 'left', 'top'])
+@pytest.mark.parametrize('count', [1, 2, 4, 7, 4000])
+def test_more_or_less_values_than_labels(folder, name, count):
+    several = {name: [5., 6., 7.] for name in raw.ATTRIBUTES}
+    write(folder, content=changed(**{**several, name: [8.] * count}))
+    assert (f'picture 2: expected 3 values of {name}, one for each label; got the shape '
+            f'({count}, 1)') in fails(folder)
+
+
+def test_a_picture_that_is_described_twice(folder):
+    write(folder, names=[*NAMES[:3], NAMES[1]])
+    assert "tells of the picture '2.png' twice" in fails(folder)
+    # Other splits have pictures of the same names.
+    write(folder)
+    convert_svhn_format_1(str(folder / 'in'), str(folder / 'out'))
 
 
 def with_file(change):

@@ -151,7 +151,7 @@ def test_missing_values(tmp_path, caplog):
     (tmp_path / 'a.csv').write_text('x,c,y\n1,p,0\n,q,1\n3,NA,2\n4,q,3\n', 'utf-8')
     with caplog.at_level(logging.WARNING):
         path = convert(tmp_path, 'a.csv', target=['y'], missing='drop')
-    assert 'a.csv: 2 of 4 rows were left out' in caplog.text
+    assert 'a.csv: left out 2 of 4 rows' in caplog.text
     found = by_split(path)['train']
     assert found['features'].tolist() == [[1, 1, 0], [4, 0, 1]]
     assert found['targets'].tolist() == [[0], [3]]
@@ -163,7 +163,8 @@ def test_missing_values(tmp_path, caplog):
     found = by_split(path)['train']
     numpy.testing.assert_array_equal(found['features'], [[0, 0], [1, 1], [nan, 2], [1, 3]])
     numpy.testing.assert_array_equal(found['targets'], [[1], [nan], [3], [4]])
-    path = convert(tmp_path, 'a.csv', target=['y'], missing_values=[''], missing='drop')
+    path = convert(tmp_path, 'a.csv', target=['y'], missing_values=[''],
+                   missing_values_only=True, missing='drop')
     assert texts(path, 'feature_names') == ['x', 'c=NA', 'c=p', 'c=q']
 
 

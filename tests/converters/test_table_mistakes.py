@@ -53,7 +53,7 @@ TARGET = ('--target', 'y')
     ('x,y\n1,2\n,3\n', "a.csv, line 3: the value of the column 'x' is missing: ''"),
     ('x,y\n1,2\n2,NA\n', "a.csv, line 3: the value of the column 'y' is missing: 'NA'"),
     ('y\n1\n2\n', 'no column is left for the features'),
-    ('x,z\n1,2\n', "--target names the column 'y'; the columns are x, z"),
+    ('x,z\n1,2\n', "--target: there is no column 'y'; the columns are x, z"),
     ('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'NUL')])
 def test_bad_tables(capsys, content, words):
     assert words in message(capsys, content, *TARGET)
@@ -70,21 +70,26 @@ def test_options_that_do_not_go_together(capsys):
     for args, words in (
             ((), 'which column is to be learned? Give --target COLUMN, or --no-target'),
             ((*TARGET, '--no-target'), 'got both'),
-            ((*TARGET, '--drop', 'q'), "--drop names the column 'q'; the columns are x, c, y"),
+            ((*TARGET, '--drop', 'q'), "--drop: there is no column 'q'; the columns are x, c, y"),
             ((*TARGET, '--drop', 'y'), 'got y twice'),
-            ((*TARGET, '--categorical', 'q'), "--categorical names the column 'q'"),
+            ((*TARGET, '--categorical', 'q'), "--categorical: there is no column 'q'"),
             ((*TARGET, '--numeric', 'c'), "a.csv, line 2: expected a number in the column 'c', "
                                           "as --numeric says; got 'p'"),
-            ((*TARGET, '--split-column', 'q'), "--split-column names the column 'q'"),
+            ((*TARGET, '--split-column', 'q'), "--split-column: there is no column 'q'"),
             ((*TARGET, '--split', 'a=0:3', '--test-fraction', '0.1'), 'expected one way'),
             ((*TARGET, '--split', 'a=0:30'), 'range of the 10 examples'),
             ((*TARGET, '--test-fraction', '0.01'), 'none would be in test'),
             ((*TARGET, '--delimiter', 'ab'), 'of one character'),
+            ((*TARGET, '--seed', '4', '--no-stratify'),
+             'expected --valid-fraction or --test-fraction with --seed and --no-stratify'),
+            ((*TARGET, '--no-stratify', '--split', 'a=0:3'), 'with --no-stratify'),
+            ((*TARGET, '--missing-values-only'), 'expected --missing-values with'),
             ((*TARGET, '--encoding', 'klingon'), 'unknown encoding: klingon'),
             (('--target', 'c', '--encoding', 'utf-16'), 'expected a text in utf-16')):
         assert words in message(capsys, content, *args), args
     for args, words in ((('--test-fraction', '2'), '--test-fraction: expected a number'),
                         (('--target', ''), 'expected names divided by commas'),
+                        (('--decimal', ';'), "argument --decimal: invalid choice: ';'"),
                         (('--seed', 'x'), 'expected a whole number from 0')):
         with pytest.raises(SystemExit):
             main(['table', 'a.csv', *args])
@@ -145,10 +150,10 @@ def test_missing_and_strange_files(capsys, folder):
         main(['table', 'nothing.csv', *TARGET])
     assert 'nothing.csv' in capsys.readouterr().err
     (folder / 'a.csv').mkdir()
-    assert 'expected a file with a table' in message(capsys, None, *TARGET)
+    assert 'a.csv: expected a file; this is a folder' in message(capsys, None, *TARGET)
     content = gzip.compress(b'x,y\n' + b'1,2\n' * 5000)
     line = message(capsys, content[:-20], *TARGET, file='b.csv.gz')
-    assert 'b.csv.gz: the compressed file ends too early' in line
+    assert 'b.csv.gz: the compressed file is cut off or damaged' in line
     assert 'begins with' in message(capsys, b'x,y\n1,2\n', *TARGET, file='c.csv.gz')
 
 

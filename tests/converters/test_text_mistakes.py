@@ -9,7 +9,7 @@ import pytest
 from fuel.bin.fuel_convert import main
 from fuel.converters import _text_numbers
 from fuel.exceptions import ConversionError
-from tests.converters.texts import convert
+from tests.converters.texts import convert, read
 
 
 @pytest.fixture
@@ -69,8 +69,27 @@ def test_bytes_that_are_no_utf8(folder, capsys):
     (folder / 'b.txt').write_bytes(b'the\nowl \xe9t\xe9\n')
     message = failing(folder, capsys, 'a.txt', 'b.txt')
     assert 'b.txt, line 2: byte 0xe9' in message
+    assert 'is not valid utf-8; ' in message
     assert message.endswith('--encoding latin-1')
     assert 'encoding=' not in message
+
+
+@pytest.mark.parametrize(('content', 'words'), [
+    (b'\x93NUMPY\x01\x00v\x00', "this is an array of NumPy, which 'fuel-convert arrays' takes"),
+    (b'PK\x03\x04\x14\x00', 'this is a zip archive, as .npz, .docx and .xlsx files are'),
+    (b'\x89HDF\r\n\x1a\n', 'this is an HDF5 file'), (b'PAR1\x15', "'fuel-convert table'"),
+    (b'\x89PNG\r\n\x1a\n', 'this is a picture'), (b'%PDF-1.7\n', 'this is a PDF file')])
+def test_files_of_other_kinds(folder, capsys, content, words):
+    (folder / 'b.txt').write_bytes(content)
+    for args in (('b.txt',), ('a.txt', '--split', 'test=b.txt'), ('b.txt', '--encoding', 'cp437')):
+        message = failing(folder, capsys, *args)
+        assert 'b.txt: expected a text; ' in message
+        assert words in message
+
+
+def test_a_seed_without_a_lot(folder, capsys):
+    assert ('expected --valid-fraction or --test-fraction with --seed'
+            in failing(folder, capsys, 'a.txt', '--seed', '4'))
 
 
 @pytest.mark.parametrize('content', [gzip.compress(b'the owl\n' * 1000)[:-12], b'no gzip file'])
@@ -105,8 +124,37 @@ def test_vocabularies_that_do_not_work(folder, capsys, content, options, words):
 
 
 def test_a_text_with_the_character_nul(folder, capsys):
-    (folder / 'b.txt').write_bytes(b'the\0 owl\n')
-    assert "'the\\x00' has a character NUL" in failing(folder, capsys, 'b.txt')
+    (folder / 'b.txt').write_bytes(b'the\nthe\0 owl\n')
+    assert 'b.txt, line 2: expected a text; got a character NUL' in failing(folder, capsys, 'b.txt')
+
+
+@pytest.mark.parametrize('level', ['word', 'character'])
+@pytest.mark.parametrize('packed', [False, True])
+def test_lines_that_are_too_long(folder, capsys, monkeypatch, level, packed):
+    monkeypatch.setattr('fuel.converters._lines._LONGEST_LINE', 1000)
+    content = f'owl\n{"ab " * 333}c\n{"ab " * 333}cd\n'.encode()
+    (folder / 'b.txt').write_bytes(gzip.compress(content) if packed else content)
+    message = failing(folder, capsys, 'b.txt', '--level', level)
+    assert 'b.txt, line 3: expected lines of at most 1000 characters' in message
+    (folder / 'b.txt').write_text('ab ' * 333 + 'c\n' + 'd' * 1000)
+    convert(folder, 'b.txt', '--level', level)
+
+
+@pytest.mark.parametrize('level', ['word', 'character'])
+def test_a_long_line_is_counted_like_others(folder, monkeypatch, level):
+    line = 'ab c ' * 30
+    (folder / 'b.txt').write_text(f'owl\n{line}\nc\n')
+    found = [read(convert(folder, 'b.txt', '--level', level))]
+    (folder / 'text.hdf5').unlink()
+    monkeypatch.setattr(_text_numbers, '_TOKENS', 20)
+    found.append(read(convert(folder, 'b.txt', '--level', level)))
+    assert found[0] == found[1]
+    assert len(found[0][0]['train'][1]) == 2 + (60 if level == 'word' else 149)
+
+
+def test_pipes_are_no_texts(folder, capsys):
+    os.mkfifo(folder / 'pipe.txt')
+    assert 'pipe.txt: expected a file' in failing(folder, capsys, 'pipe.txt')
 
 
 def test_a_file_that_is_in_two_splits_is_told(folder, caplog):
@@ -141,7 +189,7 @@ def test_the_seed_and_the_inputs_are_noted(folder, capsys):
     (folder / 'words.json').write_text('{"<S>": 0, "</S>": 1, "<UNK>": 2}')
     main(['text', '-d', str(folder), '-o', str(folder), 'a.txt', '--valid-fraction', '0.5',
           '--seed', '9', '--vocabulary', 'words.json'])
-    assert 'train: 1 lines, 4 numbers, of which 2 for unknown tokens' in capsys.readouterr().out
+    assert 'train: 1 line, 4 numbers, of which 2 for unknown tokens' in capsys.readouterr().out
     with h5py.File(folder / 'text.hdf5', 'r') as h5file:
         assert h5file.attrs['fuel_convert_seed'] == 9
         assert [row['name'] for row in h5file['fuel_provenance/inputs'][...]] == [

@@ -1,12 +1,15 @@
 """MNIST, binarized MNIST and CalTech 101 Silhouettes, from their raw files to streams."""
 from __future__ import annotations
 
+import os
 import pickle
 
+import h5py
 import numpy
 import pytest
 
 import fuel
+import fuel.datasets
 from fuel.converters.binarized_mnist import convert_binarized_mnist
 from fuel.converters.caltech101_silhouettes import convert_silhouettes
 from fuel.converters.mnist import convert_mnist
@@ -16,6 +19,7 @@ from fuel.datasets.mnist import MNIST
 from fuel.exceptions import DataFileNotFoundError
 from fuel.schemes import SequentialScheme, ShuffledScheme
 from fuel.streams import DataStream
+from fuel.transformers.defaults import uint8_pixels_to_floatX
 from tests.raw import binarized_mnist, caltech101_silhouettes, mnist
 
 IMAGES = ('batch', 'channel', 'height', 'width')
@@ -104,6 +108,42 @@ def test_mnist_of_floats_needs_no_scaling(written):
         found = joined(in_order(Floats(('test',)), make), 'features')
         assert found.dtype == 'float32'
         assert numpy.allclose(found, images[:, None] / 255.)
+
+
+@pytest.mark.parametrize('dtype', [None, 'float32', 'float64', 'bool'])
+@pytest.mark.parametrize('wanted', ['float32', 'float64'])
+def test_default_streams_scale_only_bytes(tmp_path, dtype, wanted):
+    images, labels = mnist.write(tmp_path)['train']
+    path, = convert_mnist(str(tmp_path), str(tmp_path), 'mnist.hdf5', dtype=dtype)
+    fuel.config.data_path, fuel.config.floatX = str(tmp_path), wanted
+    expected = images[:, None] >= 128 if dtype == 'bool' else images[:, None] / 255
+    named = str(tmp_path / 'other.hdf5')
+    os.link(path, named)
+    with h5py.File(named, 'r+') as h5file:
+        h5file.attrs['fuel_convert_command'] = f'fuel-convert mnist --dtype {dtype}'
+    made = [MNIST(('train',)), MNIST(('train',), load_in_memory=False),
+            fuel.datasets.open(named, which_sets=('train',))]
+    for dataset in [*made, *(pickle.loads(pickle.dumps(dataset)) for dataset in made)]:
+        assert type(dataset) is MNIST
+        stream = in_order(dataset, DataStream.default_stream)
+        for found in (stream, pickle.loads(pickle.dumps(stream))):
+            features = joined(found, 'features')
+            assert features.dtype == wanted
+            assert numpy.allclose(features, expected, rtol=1e-6)
+            assert features.max() > .8
+            assert numpy.array_equal(joined(found, 'targets')[:, 0], labels)
+        assert joined(in_order(dataset), 'features').dtype == (dtype or 'uint8')
+    assert 'default_transformers' not in vars(made[0])
+
+
+def test_default_transformers_of_mnist_can_be_seen_and_set(written):
+    scaling = uint8_pixels_to_floatX(('features',))
+    assert MNIST.default_transformers == scaling
+    dataset = MNIST(('test',))
+    assert dataset.default_transformers == scaling
+    assert MNIST(('test',), sources=('targets',)).default_transformers == scaling
+    dataset.default_transformers = ()
+    assert joined(in_order(dataset, DataStream.default_stream), 'features').dtype == 'uint8'
 
 
 def test_both_splits_of_mnist(written):

@@ -84,6 +84,13 @@ def test_amounts_of_bytes(value, text):
     assert format_amount(value, 'B') == text
 
 
+@pytest.mark.parametrize(('value', 'unit', 'text'), [
+    (0, 'examples', '0 examples'), (1, 'examples', '1 example'), (2, 'examples', '2 examples'),
+    (1, 'batches', '1 batch'), (1, 'it', '1 it')])
+def test_amounts_of_things(value, unit, text):
+    assert format_amount(value, unit) == text
+
+
 def test_time_that_is_left(caplog):
     seconds = iter([0, 10, 4000])
     with caplog.at_level(logging.INFO), progress_bar('x', 1_000_000, unit='rows',

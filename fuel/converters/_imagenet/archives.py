@@ -21,6 +21,8 @@ logger = logging.getLogger(__name__)
 _PICTURES = ('.jpeg', '.jpg', '.png')
 # Pictures are held in memory one by one; the largest of ImageNet has 15 MB.
 _LARGEST = 1 << 28
+# All names have the room of the longest, which is less than this on every disk.
+_LONGEST_NAME = 255
 # Folders in the archive of patches.
 _FOLDERS = {'train': 'train', 'val': 'valid', 'valid': 'valid', 'test': 'test'}
 
@@ -69,6 +71,10 @@ def _only_pictures(archive: str, found: Iterable[Entry]) -> Iterator[Entry]:
         elif entry.size > _LARGEST:
             raise ConversionError(f'{archive}: expected pictures of at most {_LARGEST} bytes; the '
                                   f'member {entry.name!r} has {entry.size}')
+        elif len(posixpath.basename(entry.name)) > _LONGEST_NAME:
+            raise ConversionError(f'{archive}: expected names of pictures of at most '
+                                  f'{_LONGEST_NAME} letters; got one of {len(entry.name)}, '
+                                  f'{entry.name[:80]!r}')
         else:
             yield entry
     _warn_of_others(archive, others, 'pictures')

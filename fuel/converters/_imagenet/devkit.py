@@ -9,14 +9,18 @@ number of the class of every validation picture, one in each line.
 from __future__ import annotations
 
 import io
+import math
+from array import array
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy
 import numpy.typing as npt
 
+from fuel._types import AnyArray
 from fuel.converters._archives import tar_members
 from fuel.converters._checks import expect_count
+from fuel.converters._matlab import read_mat_stream
 from fuel.exceptions import ConversionError
 
 __all__ = ['NUM_CLASSES', 'Classes', 'read_devkit', 'read_labels']
@@ -26,6 +30,9 @@ NUM_CLASSES = 1000
 _META = 'data/meta.mat'
 # A label is stored in two bytes.
 _MOST_CLASSES = numpy.iinfo('int16').max
+# Both files have less than 1 MB, in truth. All names are stored with the room of the longest.
+_LARGEST, _LARGEST_META, _LONGEST_NAME = 1 << 24, 1 << 25, 1 << 10
+_LONGEST_LINE = 100
 _FIELDS = ('WNID', 'words', 'num_children', 'num_train_images')
 
 
@@ -81,6 +88,9 @@ def read_devkit(path: str, number_field: str, truth: str
     for member in tar_members(path, limit=1 << 28):
         for name in wanted:
             if f'/{member.name}'.endswith(f'/{name}'):
+                if member.size > _LARGEST:
+                    raise ConversionError(f'{path}: expected {name} to have at most {_LARGEST} '
+                                          f'bytes; got {member.size}. Is it the development kit?')
                 wanted[name] = member.read()
     missing = [name for name, content in wanted.items() if not content]
     if missing:
@@ -92,15 +102,8 @@ def read_devkit(path: str, number_field: str, truth: str
 
 
 def _read_classes(where: str, content: bytes, number_field: str) -> Classes:
-    import scipy.io
-
-    try:
-        synsets = scipy.io.loadmat(io.BytesIO(content), squeeze_me=True)['synsets']
-    # scipy raises whatever comes up where a file is damaged.
-    except Exception as error:
-        raise ConversionError(f'{where}: expected a MATLAB file with the structure synsets; it '
-                              f'cannot be read: {type(error).__name__}: {error}') from error
-    synsets = numpy.atleast_1d(synsets)
+    synsets = read_mat_stream(io.BytesIO(content), where, ['synsets'], most=_LARGEST_META)[
+        'synsets'].reshape(-1)
     lacking = [name for name in (number_field, *_FIELDS) if name not in (synsets.dtype.names or ())]
     if lacking:
         raise ConversionError(f'{where}: expected the structure synsets to have the fields '
@@ -113,9 +116,9 @@ def _read_classes(where: str, content: bytes, number_field: str) -> Classes:
                 number = _number(synset[number_field])
                 if number in found:
                     raise ValueError(f'the number {number} belongs to another class')
-                found[number] = (str(synset['WNID']), str(synset['words']),
+                found[number] = (_text(synset['WNID']), _text(synset['words']),
                                  _number(synset['num_train_images']))
-        except (TypeError, ValueError) as error:
+        except ValueError as error:
             raise ConversionError(f'{where}: entry {place} of synsets is not as expected: '
                                   f'{error}') from error
     wnids = {wnid for wnid, _, _ in found.values()}
@@ -134,12 +137,23 @@ def _read_classes(where: str, content: bytes, number_field: str) -> Classes:
                    sum(count for _, _, count in ordered))
 
 
-def _number(value: Any) -> int:
+def _number(value: AnyArray) -> int:
     """Return an integer out of an array of any shape and type of numbers, with a single item."""
-    item = numpy.asarray(value).item()
-    if not isinstance(item, (int, float)) or item != int(item):
-        raise ValueError(f'expected an integer; got {item!r}')
+    item = value.item() if value.size == 1 and value.dtype.kind in 'buif' else None
+    if item is None or not math.isfinite(item) or item != int(item):
+        raise ValueError('expected an integer; got '
+                         + (f'an array of {value.dtype} of shape {value.shape}' if item is None
+                            else repr(item)))
     return int(item)
+
+
+def _text(value: AnyArray) -> str:
+    """Return a short text out of an array of any shape, with a single item."""
+    item = value.item() if value.size == 1 and value.dtype.kind == 'U' else None
+    if item is None or len(item) > _LONGEST_NAME:
+        raise ValueError(f'expected a text of at most {_LONGEST_NAME} letters; got an array of '
+                         f'{value.dtype} of shape {value.shape}')
+    return str(item)
 
 
 def read_labels(stream: BinaryIO, where: str, num_classes: int) -> npt.NDArray[numpy.int16]:
@@ -164,13 +178,17 @@ def read_labels(stream: BinaryIO, where: str, num_classes: int) -> npt.NDArray[n
     ConversionError
         A line has something else than the number of a class; the message says which line.
     """
-    lines = stream.read().rstrip().split(b'\n')
-    labels = numpy.empty(len(lines), dtype='int16')
-    for place, line in enumerate(lines):
+    labels = array('h')
+    empty = 0                           # lines, which do no harm at the end
+    while line := stream.readline(_LONGEST_LINE):
         text = line.strip()
+        if not text:
+            empty += 1
+            continue
         number = int(text) if text.isdigit() and len(text) < 10 else 0
-        if not 1 <= number <= num_classes:
-            raise ConversionError(f'{where}, line {place + 1}: expected the number of a class, '
-                                  f'from 1 to {num_classes}; got {text[:40]!r}')
-        labels[place] = number - 1
-    return labels
+        if empty or not 1 <= number <= num_classes:
+            raise ConversionError(f'{where}, line {len(labels) + 1}: expected the number of a '
+                                  f'class, from 1 to {num_classes}; got '
+                                  f'{b"" if empty else text[:40]!r}')
+        labels.append(number - 1)
+    return numpy.array(labels, dtype='int16')

@@ -22,7 +22,11 @@ _FILES, _FOLDER = b'\x0007', 0x35
 _LONG_NAME, _LONG_LINK, _EXTENDED, _GLOBAL, _LABEL = 0x4c, 0x4b, 0x78, 0x67, 0x56
 # Headers of those kinds that are longer would be there to fill the memory.
 _LONGEST_EXTRA = 1 << 20
-_PAX_RECORD = re.compile(rb'(\d+) ([^=]+)=')
+# No number needs more digits; Python makes an error of those with very many.
+_PAX_RECORD = re.compile(rb'([0-9]{1,9}) ([^=]+)=')
+_PAX_SIZE, _OCTAL = re.compile(rb'[0-9]{1,19}'), re.compile(rb'[0-7]*')
+# A global header that says this would say it of all that follow, which means nothing.
+_OF_ONE_FILE = ('path', 'linkpath', 'size')
 
 
 class Entry(NamedTuple):
@@ -62,7 +66,7 @@ def entries(stream: BinaryIO, archive: str, start: int, stop: int) -> Iterator[E
     ------
     ConversionError
         It is no tar archive, cut off or damaged, or has something that is no file, or a name that
-        leads out of it.
+        leads out of it or is said of all files.
     """
     offset, first = start, True
     name: str | None = None
@@ -88,8 +92,17 @@ def entries(stream: BinaryIO, archive: str, start: int, stop: int) -> Iterator[E
             content = _extra(stream, archive, place, length, stop)
             if kind == _LONG_NAME:
                 name = _text(content.partition(b'\0')[0])
-            elif kind == _EXTENDED:
-                name, size = _pax(content, name, size)
+            elif kind in (_EXTENDED, _GLOBAL):
+                said = _pax(content, archive, place - start)
+                if any(key.startswith('GNU.sparse.') for key in said):
+                    raise ConversionError(f'{archive}: expected files without holes; the extended '
+                                          f'header at byte {place - start} tells of one with them')
+                if kind == _GLOBAL and any(key in said for key in _OF_ONE_FILE):
+                    raise ConversionError(f'{archive}: expected names and sizes of single files; '
+                                          f'the header at byte {place - start} gives one to all '
+                                          'files that follow. Do not trust where it came from')
+                name = _text(said['path']) if 'path' in said else name
+                size = _size(said['size'], archive) if 'size' in said else size
         else:
             length = length if size is None else size
             own = check_name(archive, _name(header) if name is None else name)
@@ -131,10 +144,9 @@ def _number(field: bytes) -> int | None:
     """Return a number in octal digits, or in the way of GNU tar for those that need more."""
     if field[0] == 0x80:
         return int.from_bytes(field[1:], 'big')
-    try:
-        return int(field.strip(b' \0') or b'0', 8)
-    except ValueError:
-        return None
+    digits = field.strip(b' \0')
+    # Python also takes a sign, with which the next member would be before this one.
+    return int(digits or b'0', 8) if _OCTAL.fullmatch(digits) else None
 
 
 def _name(header: bytes) -> str:
@@ -157,17 +169,26 @@ def _extra(stream: BinaryIO, archive: str, offset: int, length: int, stop: int) 
     return _read(stream, offset, length)
 
 
-def _pax(content: bytes, name: str | None, size: int | None) -> tuple[str | None, int | None]:
+def _pax(content: bytes, archive: str, offset: int) -> dict[str, bytes]:
     """Return what an extended header says: records such as ``28 path=some/long/name``."""
     position = 0
+    said: dict[str, bytes] = {}
     while (record := _PAX_RECORD.match(content, position)) is not None:
         end = position + int(record[1])
-        value = content[record.end():end - 1]
-        if record[2] == b'path':
-            name = _text(value)
-        elif record[2] == b'size' and value.isdigit():
-            size = int(value)
-        if end <= record.end():
+        if not record.end() < end <= len(content) or content[end - 1:end] != b'\n':
             break
+        said[record[2].decode('utf-8', 'replace')] = content[record.end():end - 1]
         position = end
-    return name, size
+    # Some fill the last block by zeros, and count them.
+    if content[position:].strip(b'\0'):
+        raise ConversionError(f'{archive} is damaged: expected records such as "12 path=name" in '
+                              f'the extended header at byte {offset}; got '
+                              f'{content[position:position + 24]!r}. Download it again')
+    return said
+
+
+def _size(value: bytes, archive: str) -> int:
+    if not _PAX_SIZE.fullmatch(value):
+        raise ConversionError(f'{archive} is damaged: expected the size of a member; an extended '
+                              f'header has {value[:24]!r}. Download it again')
+    return int(value)
