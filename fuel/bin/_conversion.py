@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fuel.converters import __version__ as converters_version
-from fuel.converters._record import Record, recording
+from fuel.converters._conversion.record import Record, recording
 from fuel.exceptions import ConversionError
 from fuel.storage.provenance.checksums import (
     add_missing_checksums,

@@ -13,11 +13,11 @@ from typing import Any
 import numpy
 
 from fuel._types import AnyArray
-from fuel.converters._archives import TarMember, tar_members
-from fuel.converters._checks import expect_count
-from fuel.converters._output import new_file
-from fuel.converters._pickles import read_pickle
-from fuel.converters._spooled import Spool, SpooledArray
+from fuel.converters._conversion.checks import expect_count
+from fuel.converters._conversion.output import new_file
+from fuel.converters._conversion.spooled import Spool, SpooledArray
+from fuel.converters._formats.archives import TarMember, tar_members
+from fuel.converters._formats.pickles import read_pickle
 from fuel.converters.base import fill_hdf5_file, progress_bar
 from fuel.exceptions import ConversionError
 from fuel.storage.writing.space import writing

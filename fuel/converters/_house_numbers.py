@@ -9,11 +9,11 @@ from contextlib import ExitStack, closing
 from typing import Any
 
 from fuel._types import AnyArray
-from fuel.converters._checks import expect_count
+from fuel.converters._conversion.checks import expect_count
+from fuel.converters._conversion.storage import StorageArguments, options_for_variable_length
+from fuel.converters._conversion.workers import in_order
 from fuel.converters._digit_struct import ATTRIBUTES, Boxes, Part, count_pictures, read_boxes
-from fuel.converters._picture_spools import PictureSpool, SpooledPicture, decode, spool_pictures
-from fuel.converters._storage import StorageArguments, options_for_variable_length
-from fuel.converters._workers import in_order
+from fuel.converters._pictures.spools import PictureSpool, SpooledPicture, decode, spool_pictures
 from fuel.converters.base import SourceOptions, SourceWriter, create_source, progress_bar
 from fuel.storage.writing.split_table import write_split
 from fuel.utils.atomic import temporary_directory

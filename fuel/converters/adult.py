@@ -12,10 +12,10 @@ from typing import Any, Unpack
 import numpy
 import numpy.typing as npt
 
-from fuel.converters._checks import expect_count
-from fuel.converters._inputs import open_input
-from fuel.converters._output import new_file
-from fuel.converters._storage import StorageArguments, add_storage_options
+from fuel.converters._conversion.checks import expect_count
+from fuel.converters._conversion.inputs import open_input
+from fuel.converters._conversion.output import new_file
+from fuel.converters._conversion.storage import StorageArguments, add_storage_options
 from fuel.converters.base import Streamed, check_exists, fill_hdf5_file
 from fuel.exceptions import ConversionError
 

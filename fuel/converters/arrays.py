@@ -8,7 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Unpack
 
-from fuel.converters._array_sources import (
+from fuel.converters._conversion.help import add_examples, names_from_text
+from fuel.converters._conversion.output import new_file
+from fuel.converters._conversion.storage import StorageArguments, add_storage_options
+from fuel.converters._division.array_sources import (
     Codes,
     Part,
     check_alike,
@@ -18,7 +21,16 @@ from fuel.converters._array_sources import (
     parts_by_name,
     same_length,
 )
-from fuel.converters._division import (
+from fuel.converters._division.names import check_text, shown, write_names
+from fuel.converters._division.options import (
+    add_ranges_option,
+    add_shares_options,
+    check_lot,
+    one_way,
+    used_seed,
+)
+from fuel.converters._division.own_files import own_file
+from fuel.converters._division.shares import (
     Range,
     Shares,
     all_in_one,
@@ -27,19 +39,7 @@ from fuel.converters._division import (
     divide,
     sizes_of,
 )
-from fuel.converters._division_options import (
-    add_ranges_option,
-    add_shares_options,
-    check_lot,
-    one_way,
-    used_seed,
-)
-from fuel.converters._help import add_examples, names_from_text
-from fuel.converters._names import check_text, shown, write_names
-from fuel.converters._npy import StoredArray, arrays_of
-from fuel.converters._output import new_file
-from fuel.converters._own_files import own_file
-from fuel.converters._storage import StorageArguments, add_storage_options
+from fuel.converters._formats.npy import StoredArray, arrays_of
 from fuel.converters.base import Streamed, fill_hdf5_file, progress_bar
 from fuel.exceptions import ConversionError
 
@@ -140,7 +140,7 @@ def convert_arrays(directory: str, output_directory: str, output_filename: str |
         Splits that are ranges of examples.
     valid_fraction, test_fraction : Fraction or float, optional
         The parts of the examples that become the splits ``valid`` and ``test``; the rest is
-        ``train``. `fuel.converters._division` says which examples.
+        ``train``. `fuel.converters._division.shares` says which examples.
     seed : int, optional
         Of the division; ``config.default_seed`` by default.
     stratify : str, optional

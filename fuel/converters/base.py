@@ -11,11 +11,11 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from fuel.converters._archives import Zip, tar_members
-from fuel.converters._compressed import open_gzip
-from fuel.converters._inputs import input_path, note_input, note_seed, open_input
-from fuel.converters._output import new_file
-from fuel.converters._storage import StorageArguments, add_storage_options
+from fuel.converters._conversion.inputs import input_path, note_input, note_seed, open_input
+from fuel.converters._conversion.output import new_file
+from fuel.converters._conversion.storage import StorageArguments, add_storage_options
+from fuel.converters._formats.archives import Zip, tar_members
+from fuel.converters._formats.compressed import open_gzip
 from fuel.exceptions import MissingInputFiles
 
 # None of these loads h5py yet: the tools import converters to list them, and h5py is slow to

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Unpack
 
 from fuel._types import AnyArray
-from fuel.converters._checks import expect_count
-from fuel.converters._matlab import read_mat
-from fuel.converters._output import new_file
-from fuel.converters._storage import StorageArguments, add_storage_options
+from fuel.converters._conversion.checks import expect_count
+from fuel.converters._conversion.output import new_file
+from fuel.converters._conversion.storage import StorageArguments, add_storage_options
+from fuel.converters._formats.matlab import read_mat
 from fuel.converters.base import check_exists, fill_hdf5_file
 from fuel.exceptions import ConversionError
 

@@ -11,13 +11,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
-from fuel.converters._archives import Zip
-from fuel.converters._checks import expect_count
-from fuel.converters._inputs import open_input
-from fuel.converters._output import new_file
-from fuel.converters._pixels import decoded
-from fuel.converters._storage import StorageArguments, add_storage_options
-from fuel.converters._zipped_pictures import zipped_pictures
+from fuel.converters._conversion.checks import expect_count
+from fuel.converters._conversion.inputs import open_input
+from fuel.converters._conversion.output import new_file
+from fuel.converters._conversion.storage import StorageArguments, add_storage_options
+from fuel.converters._formats.archives import Zip
+from fuel.converters._pictures.pixels import decoded
+from fuel.converters._pictures.zipped import zipped_pictures
 from fuel.converters.base import Streamed, check_exists, fill_hdf5_file, progress_bar
 from fuel.exceptions import ConversionError
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Unpack
 
 from fuel.converters._cifar import CifarSet, convert_cifar
-from fuel.converters._storage import StorageArguments, add_storage_options
+from fuel.converters._conversion.storage import StorageArguments, add_storage_options
 from fuel.converters.base import check_exists
 
 __all__ = ['convert_cifar10', 'fill_subparser']

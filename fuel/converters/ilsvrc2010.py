@@ -8,7 +8,10 @@ from collections.abc import Callable
 from typing import Unpack
 
 from fuel.config_parser import config
-from fuel.converters._checks import expect_count
+from fuel.converters._conversion.checks import expect_count
+from fuel.converters._conversion.inputs import note_input, note_seed, open_input
+from fuel.converters._conversion.output import new_file
+from fuel.converters._conversion.storage import StorageArguments, options_for_variable_length
 from fuel.converters._imagenet.archives import (
     Pictures,
     find_patches,
@@ -20,9 +23,6 @@ from fuel.converters._imagenet.arguments import add_arguments
 from fuel.converters._imagenet.devkit import Classes, read_devkit, read_labels
 from fuel.converters._imagenet.pictures import CHECKS, checked_check
 from fuel.converters._imagenet.writing import write_file
-from fuel.converters._inputs import note_input, note_seed, open_input
-from fuel.converters._output import new_file
-from fuel.converters._storage import StorageArguments, options_for_variable_length
 from fuel.converters.base import check_exists
 
 __all__ = ['ALL_FILES', 'DEVKIT_ARCHIVE', 'IMAGE_TARS', 'PATCH_IMAGES_TAR', 'PUBLIC_FILES',

@@ -11,7 +11,13 @@ from typing import Any, Unpack
 import numpy
 
 from fuel._types import AnyArray
-from fuel.converters._division import (
+from fuel.converters._conversion.inputs import note_input
+from fuel.converters._conversion.output import new_file
+from fuel.converters._conversion.storage import StorageArguments, options_for_variable_length
+from fuel.converters._conversion.workers import in_order
+from fuel.converters._division.names import plural, shown, stored_text, write_names
+from fuel.converters._division.options import check_lot, one_way, used_seed
+from fuel.converters._division.shares import (
     EVALUATION_SPLITS,
     Rows,
     Shares,
@@ -21,23 +27,17 @@ from fuel.converters._division import (
     divide,
     sizes_of,
 )
-from fuel.converters._division_options import check_lot, one_way, used_seed
-from fuel.converters._fitting import LARGEST, RESIZES, Encoded, Fitting, Problem
-from fuel.converters._image_options import COLORS, SPLITS, add_options
-from fuel.converters._inputs import note_input
-from fuel.converters._names import plural, shown, stored_text, write_names
-from fuel.converters._output import new_file
-from fuel.converters._picture_files import find_pictures
-from fuel.converters._picture_labels import (
+from fuel.converters._pictures.files import find_pictures
+from fuel.converters._pictures.fitting import LARGEST, RESIZES, Encoded, Fitting, Problem
+from fuel.converters._pictures.labels import (
     Labels,
     class_folders,
     folders_are_splits,
     listed_labels,
     listed_splits,
 )
-from fuel.converters._picture_lists import read_list
-from fuel.converters._storage import StorageArguments, options_for_variable_length
-from fuel.converters._workers import in_order
+from fuel.converters._pictures.lists import read_list
+from fuel.converters._pictures.options import COLORS, SPLITS, add_options
 from fuel.converters.base import Streamed, fill_hdf5_file, progress_bar
 from fuel.exceptions import ConversionError
 from fuel.utils.progress import ProgressBar
@@ -98,7 +98,7 @@ def convert_images(directory: str, output_directory: str, output_filename: str |
         A list of splits, see `read_list`.
     valid_fraction, test_fraction : Fraction or float, optional
         The parts of the pictures that become the splits ``valid`` and ``test``; the rest is
-        ``train``. `fuel.converters._division` says which pictures.
+        ``train``. `fuel.converters._division.shares` says which pictures.
     seed : int, optional
         Of the division and of the order; ``config.default_seed`` by default.
     no_stratify : bool, optional

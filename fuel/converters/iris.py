@@ -11,10 +11,10 @@ import numpy
 import numpy.typing as npt
 
 from fuel.config_parser import config
-from fuel.converters._checks import expect_count
-from fuel.converters._inputs import note_seed, open_input
-from fuel.converters._output import new_file
-from fuel.converters._storage import StorageArguments, add_storage_options
+from fuel.converters._conversion.checks import expect_count
+from fuel.converters._conversion.inputs import note_seed, open_input
+from fuel.converters._conversion.output import new_file
+from fuel.converters._conversion.storage import StorageArguments, add_storage_options
 from fuel.converters.base import check_exists, fill_hdf5_file
 from fuel.exceptions import ConversionError
 

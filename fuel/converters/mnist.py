@@ -12,10 +12,10 @@ import numpy
 import numpy.typing as npt
 
 from fuel._types import AnyArray
-from fuel.converters._checks import expect_count
-from fuel.converters._idx import IMAGES, LABELS, IdxFile
-from fuel.converters._output import new_file
-from fuel.converters._storage import StorageArguments, add_storage_options
+from fuel.converters._conversion.checks import expect_count
+from fuel.converters._conversion.output import new_file
+from fuel.converters._conversion.storage import StorageArguments, add_storage_options
+from fuel.converters._formats.idx import IMAGES, LABELS, IdxFile
 from fuel.converters.base import Streamed, check_exists, fill_hdf5_file, progress_bar
 from fuel.exceptions import ConversionError
 from fuel.storage.writing.rows import BLOCK_BYTES

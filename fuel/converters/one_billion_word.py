@@ -10,14 +10,14 @@ from typing import BinaryIO, Unpack
 
 import numpy
 
-from fuel.converters._archives import TarMember, tar_members
-from fuel.converters._argument_types import at_least_one
-from fuel.converters._checks import expect_count
-from fuel.converters._counts import TokenCounts
-from fuel.converters._output import new_file
-from fuel.converters._record import current_record
-from fuel.converters._storage import StorageArguments, add_storage_options
-from fuel.converters._vocabularies import (
+from fuel.converters._conversion.argument_types import at_least_one
+from fuel.converters._conversion.checks import expect_count
+from fuel.converters._conversion.output import new_file
+from fuel.converters._conversion.record import current_record
+from fuel.converters._conversion.storage import StorageArguments, add_storage_options
+from fuel.converters._formats.archives import TarMember, tar_members
+from fuel.converters._texts.counts import TokenCounts
+from fuel.converters._texts.vocabularies import (
     COUNTS,
     VOCABULARY,
     numbered,

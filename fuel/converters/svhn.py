@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Unpack
 
 from fuel._types import AnyArray
-from fuel.converters._checks import expect_count
+from fuel.converters._conversion.checks import expect_count
+from fuel.converters._conversion.output import new_file
+from fuel.converters._conversion.storage import StorageArguments, add_storage_options
+from fuel.converters._formats.matlab import stream_mat
 from fuel.converters._house_numbers import write_house_numbers
-from fuel.converters._matlab import stream_mat
-from fuel.converters._output import new_file
-from fuel.converters._storage import StorageArguments, add_storage_options
 from fuel.converters.base import Streamed, check_exists, fill_hdf5_file, progress_bar
 from fuel.exceptions import ConversionError
 

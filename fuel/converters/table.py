@@ -10,8 +10,19 @@ from typing import Any, Unpack
 
 import numpy
 
-from fuel.converters._columns import CATEGORY
-from fuel.converters._division import (
+from fuel.converters._conversion.help import add_examples, names_from_text
+from fuel.converters._conversion.output import new_file
+from fuel.converters._conversion.storage import StorageArguments, add_storage_options
+from fuel.converters._division.names import listed, meant, quoted, shown, stored_text, write_names
+from fuel.converters._division.options import (
+    add_ranges_option,
+    add_shares_options,
+    check_lot,
+    one_way,
+    used_seed,
+)
+from fuel.converters._division.own_files import own_file
+from fuel.converters._division.shares import (
     Range,
     Rows,
     Shares,
@@ -22,24 +33,13 @@ from fuel.converters._division import (
     divide,
     sizes_of,
 )
-from fuel.converters._division_options import (
-    add_ranges_option,
-    add_shares_options,
-    check_lot,
-    one_way,
-    used_seed,
-)
-from fuel.converters._features import Features, Targets, targets_dtype
-from fuel.converters._help import add_examples, names_from_text
-from fuel.converters._names import listed, meant, quoted, shown, stored_text, write_names
-from fuel.converters._number_texts import DECIMALS
-from fuel.converters._output import new_file
-from fuel.converters._own_files import own_file
-from fuel.converters._parquet import ParquetTable
-from fuel.converters._storage import StorageArguments, add_storage_options
-from fuel.converters._survey import MISSING, MISSING_WORDS, Reading, Survey
-from fuel.converters._table_facts import facts_of, tell_mixtures
-from fuel.converters._tables import Table, TextTable
+from fuel.converters._tables.columns import CATEGORY
+from fuel.converters._tables.facts import facts_of, tell_mixtures
+from fuel.converters._tables.features import Features, Targets, targets_dtype
+from fuel.converters._tables.number_texts import DECIMALS
+from fuel.converters._tables.parquet import ParquetTable
+from fuel.converters._tables.reading import Table, TextTable
+from fuel.converters._tables.survey import MISSING, MISSING_WORDS, Reading, Survey
 from fuel.converters.base import SourceOptions, create_source, progress_bar
 from fuel.exceptions import ConversionError
 
@@ -175,7 +175,7 @@ def convert_table(directory: str, output_directory: str, output_filename: str | 
         Whether the first line has data. The columns are called ``column_1`` and so on then.
     valid_fraction, test_fraction : Fraction or float, optional
         The parts of the rows that become the splits ``valid`` and ``test``; the rest is ``train``.
-        `fuel.converters._division` says which rows.
+        `fuel.converters._division.shares` says which rows.
     seed : int, optional
         Of the division; ``config.default_seed`` by default.
     no_stratify : bool, optional

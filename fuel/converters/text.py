@@ -15,17 +15,17 @@ from typing import Any, Unpack
 import numpy
 
 from fuel._types import AnyArray
-from fuel.converters._counts import TokenCounts
-from fuel.converters._division import Shares, check_splits
-from fuel.converters._division_options import check_lot
-from fuel.converters._lines import Part
-from fuel.converters._names import plural
-from fuel.converters._output import new_file
-from fuel.converters._storage import StorageArguments, options_for_variable_length
-from fuel.converters._text_files import existing, files_by_split, parts_of
-from fuel.converters._text_numbers import Manner, Size, Tally, blocks_of, measure
-from fuel.converters._text_options import DTYPES, MARKERS, add_text_options
-from fuel.converters._vocabularies import numbered, write_counts, write_tokens
+from fuel.converters._conversion.output import new_file
+from fuel.converters._conversion.storage import StorageArguments, options_for_variable_length
+from fuel.converters._division.names import plural
+from fuel.converters._division.options import check_lot
+from fuel.converters._division.shares import Shares, check_splits
+from fuel.converters._texts.counts import TokenCounts
+from fuel.converters._texts.files import existing, files_by_split, parts_of
+from fuel.converters._texts.lines import Part
+from fuel.converters._texts.numbers import Manner, Size, Tally, blocks_of, measure
+from fuel.converters._texts.options import DTYPES, MARKERS, add_text_options
+from fuel.converters._texts.vocabularies import numbered, write_counts, write_tokens
 from fuel.datasets._text_file import TextFile
 from fuel.datasets._vocabulary import read_vocabulary
 from fuel.exceptions import ConversionError

@@ -11,11 +11,11 @@ from typing import Any, Unpack
 import numpy
 import numpy.typing as npt
 
-from fuel.converters._argument_types import at_least_one
-from fuel.converters._inputs import input_path
-from fuel.converters._output import new_file
-from fuel.converters._sound import decoded, samples_of_wav
-from fuel.converters._storage import StorageArguments, add_storage_options
+from fuel.converters._conversion.argument_types import at_least_one
+from fuel.converters._conversion.inputs import input_path
+from fuel.converters._conversion.output import new_file
+from fuel.converters._conversion.storage import StorageArguments, add_storage_options
+from fuel.converters._formats.sound import decoded, samples_of_wav
 from fuel.exceptions import ConversionError, MissingInputFiles
 from fuel.storage.writing.options import SourceOptions
 from fuel.storage.writing.space import writing

@@ -34,6 +34,24 @@ def _fill(h5file, features, targets, split, options):
         ('test', 'features', features[split:]), ('test', 'targets', targets[split:])], **options)
 
 
+def fill(path, data, **options):
+    """Write sources as `fill_hdf5_file` does, and return the path."""
+    with h5py.File(path, 'w') as h5file:
+        fill_hdf5_file(h5file, data, **options)
+    return path
+
+
+def note_inputs(path, sizes):
+    """Have a file tell of raw files of some sizes, as fuel-convert does; return their names."""
+    names = [f'pictures/{number:05d}.png' for number in range(len(sizes))]
+    inputs = numpy.zeros(len(sizes), [('name', 'S18'), ('size', '<i8'), ('sha256', 'S64')])
+    for row, name, size in zip(inputs, names, sizes, strict=True):
+        row['name'], row['size'], row['sha256'] = name, size, f'{size:064x}'
+    with h5py.File(path, 'a') as h5file:
+        h5file['fuel_provenance/inputs'] = inputs
+    return names
+
+
 def own_shapes(count=30, axes=3):
     random = numpy.random.default_rng(1)
     return [random.integers(0, 9, tuple(random.integers(1, 6, axes))).astype('int16')

@@ -10,6 +10,7 @@ from importlib import import_module
 
 import pytest
 
+import fuel
 from fuel.bin import _common
 from tests.bin.commands import CHECKOUT, environment, fails, run
 
@@ -54,13 +55,46 @@ def test_unknown_data_set_is_one_line(command, capsys):
     assert 'iris' in line
 
 
-def test_unknown_option_is_one_line(capsys):
-    for command in ('download', 'convert'):
-        with pytest.raises(SystemExit) as caught:
-            import_module(f'fuel.bin.fuel_{command}').main(['iris', '--nonsense'])
-        assert caught.value.code == 2
-        line, = capsys.readouterr().err.splitlines()
-        assert '--nonsense' in line
+@pytest.mark.parametrize('command', ['download', 'convert'])
+@pytest.mark.parametrize(('name', 'meant'), [
+    ('mnits', "'mnist'"), ('CIFAR-10', "'cifar10' or 'cifar100'"), ('ilsvrc', "'ilsvrc2012'")])
+def test_name_that_is_nearly_one(command, name, meant, capsys):
+    line = fails(command, [name], capsys)
+    assert f'invalid choice: {name!r}; did you mean' in line
+    assert meant in line
+    assert line.endswith(f'(see fuel-{command} -h)')
+    assert 'iris' not in line
+
+
+@pytest.mark.parametrize('command', ['download', 'convert'])
+def test_unknown_option_is_one_line(command, capsys):
+    line = fails(command, ['iris', '--nonsense', '-Q', 'x'], capsys)
+    assert line.endswith(f'unrecognized arguments: --nonsense -Q x (see fuel-{command} iris -h)')
+
+
+@pytest.mark.parametrize('command', ['download', 'convert'])
+def test_version(command, capsys):
+    with pytest.raises(SystemExit) as caught:
+        import_module(f'fuel.bin.fuel_{command}').main(['--version'])
+    assert caught.value.code == 0
+    assert capsys.readouterr() == (f'fuel-{command} {fuel.__version__}\n', '')
+
+
+@pytest.mark.parametrize(('name', 'output'), [
+    ('iris', 'iris.hdf5'), ('mnist', 'mnist.hdf5'),
+    ('celeba', 'celeba_aligned_cropped.hdf5 or celeba_64.hdf5'),
+    ('svhn', 'svhn_format_1.hdf5 or svhn_format_2.hdf5'), ('youtube_audio', 'ID.hdf5'),
+    ('one_billion_word', 'one_billion_word.hdf5')])
+def test_help_names_the_file_that_will_be_made(name, output, capsys):
+    with pytest.raises(SystemExit):
+        import_module('fuel.bin.fuel_convert').main([name, '-h'])
+    assert capsys.readouterr().out.splitlines()[-1] == f'output: {output}'
+
+
+def test_missing_format_is_called_so(capsys):
+    with pytest.raises(SystemExit):
+        import_module('fuel.bin.fuel_convert').main(['celeba'])
+    assert 'required: FORMAT (see fuel-convert celeba -h)' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize('command', COMMANDS)

@@ -10,6 +10,7 @@ import numpy
 import pytest
 
 import fuel
+from fuel._registry import BY_HAND
 from fuel.bin.fuel_convert import main
 from tests.bin.commands import environment, fails, run
 from tests.test_plugins import write_module  # noqa: F401
@@ -208,9 +209,16 @@ def test_missing_input_files_are_listed(capsys):
     assert os.listdir('.') == []
 
 
+def test_missing_input_files_that_no_command_gets(capsys):
+    with pytest.raises(SystemExit):
+        main(['celeba', '64'])
+    *_, line = capsys.readouterr().err.splitlines()
+    assert line == f'These files have to be got by hand, from {BY_HAND["celeba"]}'
+
+
 @pytest.mark.parametrize(('args', 'words'), [
     (['-d', '../missing'], ['missing', 'does not exist']),
-    (['-o', '../missing'], ['missing', 'does not exist']),
+    (['-o', '../missing'], ['missing', 'does not exist; to make it: mkdir -p /', '/missing']),
     (['-r', 'missing/x'], ['missing', 'does not exist']),
     (['-o', 'file'], ['file', 'is not a folder'])])
 def test_folders_that_are_not_there(capsys, args, words):

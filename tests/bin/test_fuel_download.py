@@ -14,6 +14,10 @@ EXTRA = '''
 from fuel.downloaders.base import default_downloader
 
 def fill_subparser(subparser):
+    """100 % additional files.
+
+    This is not shown.
+    """
     subparser.add_argument('-P', '--url-prefix')
     subparser.set_defaults(urls=[None, {url!r}], filenames=['a.bin', 'b.bin'])
     return default_downloader
@@ -50,6 +54,19 @@ def test_into_a_directory_that_is_made(extra):
     main(['extra', '--directory', 'some/where', '--clear'])
     assert os.listdir('some/where') == []
     main(['extra', '--directory', 'some/where', '--clear'])
+
+
+def test_help_of_another_module(extra, capsys):
+    with pytest.raises(SystemExit):
+        main(['-h'])
+    text = capsys.readouterr().out
+    assert '    extra               100 % additional files\n' in text
+    assert '    bad                 download bad\n' in text
+    with pytest.raises(SystemExit):
+        main(['extra', '-h'])
+    text = capsys.readouterr().out
+    assert 'Download extra: 100 % additional files.\n' in text
+    assert text.endswith('raw files: a.bin, b.bin\n')
 
 
 def test_missing_prefix(extra, capsys):

@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 from fuel.bin.fuel_info import main
+from fuel.storage.provenance.checksums import write_structure_checksum
 from tests.bin import info_files
 from tests.bin.commands import fails
 
@@ -44,6 +45,37 @@ def test_flipped_byte_is_found(tmp_path, capsys, row):
     assert out.endswith('The file is damaged, or was changed after it had been written.\n')
 
 
+@pytest.mark.parametrize('change', ['none', 'rows', 'label', 'other split'])
+def test_splits_and_labels(tmp_path, capsys, change):
+    path = info_files.write(tmp_path / 'x.hdf5', *info_files.arrays())
+    with h5py.File(path, 'a') as h5file:
+        write_structure_checksum(h5file)
+        splits = h5file.attrs['split']
+        if change == 'rows':
+            splits['stop'][splits['split'] == b'train'] = 39
+            h5file.attrs.modify('split', splits)
+        elif change == 'other split':
+            splits['split'][splits['split'] == b'test'] = b'tess'
+            h5file.attrs.modify('split', splits)
+        elif change == 'label':
+            h5file['features'].dims[2].label = 'width'
+            h5file['features'].dims[3].label = 'height'
+    verify(path, code=int(change != 'none'))
+    out = capsys.readouterr().out
+    verify('--json', path, code=int(change != 'none'))
+    (found,) = json.loads(capsys.readouterr().out)
+    assert [source['name'] for source in found['sources']] == ['features', 'targets']
+    if change == 'none':
+        assert '    splits and labels: good\n' in out
+        assert found['sound']
+        assert found['structure'] == {'good': True, 'problem': None}
+    else:
+        assert '    splits and labels: they are not as they were written\n' in out
+        assert not found['sound']
+        assert found['structure'] == {'good': False, 'problem': 'they are not as they were written'}
+    assert '    features: good\n' in out
+
+
 def test_as_json(tmp_path, capsys):
     good = info_files.write(tmp_path / 'good.hdf5', *info_files.arrays(count=120))
     bad = info_files.write(tmp_path / 'bad.hdf5', *info_files.arrays(count=120))
@@ -51,6 +83,7 @@ def test_as_json(tmp_path, capsys):
     verify('--json', good, bad, code=1)
     first, second = json.loads(capsys.readouterr().out)
     assert first['sound']
+    assert first['structure'] is None       # written without fuel-convert
     assert not second['sound']
     assert [source['name'] for source in first['sources']] == ['features', 'targets']
     (features, targets) = second['sources']

@@ -16,8 +16,8 @@ import zlib
 import numpy
 import scipy.io
 
+from fuel.converters._formats.matlab import read_mat, read_mat_stream, stream_mat
 from fuel.converters._imagenet.devkit import _read_classes
-from fuel.converters._matlab import read_mat, read_mat_stream, stream_mat
 from fuel.exceptions import ConversionError
 from tests.raw import imagenet
 

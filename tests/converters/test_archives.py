@@ -13,8 +13,8 @@ import zipfile
 import numpy
 import pytest
 
-from fuel.converters._archives import Zip, tar_members
-from fuel.converters._compressed import open_gzip
+from fuel.converters._formats.archives import Zip, tar_members
+from fuel.converters._formats.compressed import open_gzip
 from fuel.exceptions import ConversionError
 
 RNG = numpy.random.RandomState(1)

@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from fuel.bin.fuel_convert import main
-from fuel.converters._division import Range
+from fuel.converters._division.shares import Range
 from fuel.converters.arrays import convert_arrays
 from fuel.datasets import H5PYDataset
 from fuel.schemes import SequentialScheme
@@ -52,7 +52,7 @@ def test_names_may_begin_with_the_split_and_need_not_have_all_sources(tmp_path):
 
 
 def test_files_of_one_array_are_one_split_and_may_be_in_any_order_of_axes(tmp_path, monkeypatch):
-    monkeypatch.setattr('fuel.converters._npy.BLOCK_BYTES', 1000)
+    monkeypatch.setattr('fuel.converters._formats.npy.BLOCK_BYTES', 1000)
     rng = numpy.random.default_rng(0)
     given = {'big': rng.random((60, 4, 3)).astype('>f4'), 'columns': numpy.asfortranarray(
         rng.random((60, 7))), 'flags': rng.random(60) < .5, 'small': rng.random((60, 1))}
@@ -85,7 +85,7 @@ def test_arrays_of_an_archive_are_gathered_where_the_new_file_is_to_be(tmp_path,
 
 @pytest.mark.parametrize('kind', ['npy', 'npz'])
 def test_shares_and_ranges(tmp_path, kind, monkeypatch):
-    monkeypatch.setattr('fuel.converters._npy.BLOCK_BYTES', 64)
+    monkeypatch.setattr('fuel.converters._formats.npy.BLOCK_BYTES', 64)
     x, y = numpy.arange(200.).reshape(100, 2), numpy.arange(100) % 4
     if kind == 'npy':
         numpy.save(tmp_path / 'x.npy', x)

@@ -10,7 +10,8 @@ import numpy
 import pytest
 from PIL import Image
 
-from fuel.converters import _workers, celeba
+from fuel.converters import celeba
+from fuel.converters._conversion import workers as _workers
 from fuel.converters.celeba import convert_celeba, fill_subparser, split_bounds
 from tests.bin.commands import run
 from tests.converters.reading import axis_labels, by_split, storage

@@ -11,7 +11,7 @@ import h5py
 import pytest
 from PIL import Image
 
-from fuel.converters import _zipped_pictures
+from fuel.converters._pictures import zipped as _zipped_pictures
 from fuel.converters.celeba import convert_celeba
 from fuel.exceptions import ConversionError, MissingInputFiles
 from tests.bin.commands import fails

@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuel import config
-from fuel.converters._division import (
+from fuel.converters._division.options import (
+    fraction_from_text,
+    one_way,
+    range_from_text,
+    used_seed,
+)
+from fuel.converters._division.shares import (
     Range,
     Shares,
     all_in_one,
@@ -18,12 +24,6 @@ from fuel.converters._division import (
     by_ranges,
     divide,
     in_usual_order,
-)
-from fuel.converters._division_options import (
-    fraction_from_text,
-    one_way,
-    range_from_text,
-    used_seed,
 )
 from fuel.exceptions import ConversionError
 

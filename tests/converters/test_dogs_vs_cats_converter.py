@@ -13,7 +13,8 @@ import numpy
 import pytest
 from PIL import Image
 
-from fuel.converters import _workers, _zipped_pictures
+from fuel.converters._conversion import workers as _workers
+from fuel.converters._pictures import zipped as _zipped_pictures
 from fuel.converters.dogs_vs_cats import convert_dogs_vs_cats, fill_subparser
 from fuel.exceptions import ConversionError, MissingInputFiles
 from tests.bin.commands import fails, run

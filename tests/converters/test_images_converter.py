@@ -218,7 +218,8 @@ def test_the_command_with_workers_gives_the_same_file(tmp_path, monkeypatch, cap
     raw.write(tmp_path / 'photos', count=50)
     contents = []
     for cpus in (1, 2):
-        monkeypatch.setattr('fuel.converters._workers.usable_cpus', lambda cpus=cpus: cpus)
+        monkeypatch.setattr('fuel.converters._conversion.workers.usable_cpus',
+                            lambda cpus=cpus: cpus)
         main(['images', 'photos', '--test-fraction', '0.2', '--force'])
         with open('photos.hdf5', 'rb') as stream:
             contents.append(stream.read())

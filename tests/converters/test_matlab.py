@@ -12,8 +12,9 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from fuel.converters import _matlab, _zlib_streams
-from fuel.converters._matlab import read_mat, stream_mat
+from fuel.converters._formats import matlab as _matlab
+from fuel.converters._formats import zlib_streams as _zlib_streams
+from fuel.converters._formats.matlab import read_mat, stream_mat
 from fuel.exceptions import ConversionError
 from tests.bin.commands import environment
 
@@ -218,7 +219,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     images = rng.integers(0, 256, (32, 32, 3, 20000), dtype='uint8')        # 61 MB
     scipy.io.savemat(path, {'X': images})
     code = ('import resource, sys\n'
-            'from fuel.converters._matlab import stream_mat\n'
+            'from fuel.converters._formats.matlab import stream_mat\n'
             'def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n'
             'before = peak()\n'
             'total = sum(int(block.sum()) for block in stream_mat(sys.argv[1], "X")[2])\n'

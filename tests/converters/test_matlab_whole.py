@@ -13,8 +13,8 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from fuel.converters import _matlab_values
-from fuel.converters._matlab import read_mat, read_mat_stream
+from fuel.converters._formats import matlab_values as _matlab_values
+from fuel.converters._formats.matlab import read_mat, read_mat_stream
 from fuel.exceptions import ConversionError
 from tests.bin.commands import CHECKOUT, environment
 from tests.raw import imagenet
@@ -194,7 +194,7 @@ def test_memory_of_files_that_become_large(tmp_path):
     path.write_bytes(bomb(300))
     assert path.stat().st_size < 1 << 20
     code = ('import resource, sys\n'
-            'from fuel.converters._matlab import read_mat\n'
+            'from fuel.converters._formats.matlab import read_mat\n'
             'from fuel.exceptions import ConversionError\n'
             'def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n'
             'before = peak()\n'

@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 from fuel.bin.fuel_convert import main
-from fuel.converters._counts import TokenCounts
+from fuel.converters._texts.counts import TokenCounts
 from fuel.converters.one_billion_word import convert_one_billion_word
 from fuel.datasets import H5PYDataset
 from fuel.exceptions import ConversionError, MissingInputFiles

@@ -11,8 +11,8 @@ import sys
 import numpy
 import pytest
 
-from fuel.converters._pickles import read_pickle
-from fuel.converters._spooled import Spool, SpooledArray
+from fuel.converters._conversion.spooled import Spool, SpooledArray
+from fuel.converters._formats.pickles import read_pickle
 from fuel.exceptions import ConversionError
 from tests.raw.python2 import pickled
 
@@ -231,7 +231,7 @@ def test_bytes_cannot_be_made_of_nothing():
 
 
 def test_too_many_instructions(monkeypatch):
-    monkeypatch.setattr('fuel.converters._pickles._MOST_INSTRUCTIONS', 100)
+    monkeypatch.setattr('fuel.converters._formats.pickles._MOST_INSTRUCTIONS', 100)
     assert 'at most 100 instructions' in fails(b'\x80\x02' + b']' * 200 + b'.')
 
 

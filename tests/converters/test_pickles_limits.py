@@ -9,8 +9,8 @@ import tarfile
 
 import pytest
 
-from fuel.converters import _pickles
-from fuel.converters._pickles import read_pickle
+from fuel.converters._formats import pickles as _pickles
+from fuel.converters._formats.pickles import read_pickle
 from fuel.converters.cifar10 import convert_cifar10
 from fuel.exceptions import ConversionError
 from tests.bin.commands import environment
@@ -95,7 +95,7 @@ def test_memory(way, tmp_path):
     path = tmp_path / 'pickle'
     path.write_bytes(b'\x80\x02' + WAYS[way] * (1 << 20) + b'.')
     code = ('import resource, sys\n'
-            'import fuel.converters._pickles as pickles\n'
+            'import fuel.converters._formats.pickles as pickles\n'
             'from fuel.exceptions import ConversionError\n'
             'def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n'
             'before = peak()\n'

@@ -7,7 +7,7 @@ import numpy
 import pytest
 from PIL import Image
 
-from fuel.converters._pixels import decoded
+from fuel.converters._pictures.pixels import decoded
 from fuel.exceptions import ConversionError
 
 RNG = numpy.random.default_rng(3)

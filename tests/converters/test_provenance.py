@@ -15,8 +15,8 @@ import tables
 
 import fuel
 from fuel.bin.fuel_convert import main
-from fuel.converters._inputs import input_path, note_input, note_seed, open_input
-from fuel.converters._record import recording
+from fuel.converters._conversion.inputs import input_path, note_input, note_seed, open_input
+from fuel.converters._conversion.record import recording
 from fuel.storage.provenance.reading import read_provenance
 from tests.bin.commands import fails
 from tests.test_plugins import write_module  # noqa: F401
@@ -27,8 +27,8 @@ SHA256 = hashlib.sha256(CONTENT).hexdigest()
 EXTRA = '''
 import os
 import numpy
-from fuel.converters._inputs import input_path, note_seed, open_input
-from fuel.converters._output import new_file
+from fuel.converters._conversion.inputs import input_path, note_seed, open_input
+from fuel.converters._conversion.output import new_file
 from fuel.converters.base import fill_hdf5_file
 
 def convert(directory, output_directory, output_filename='x.hdf5'):
@@ -172,7 +172,7 @@ def test_input_is_hashed_however_it_is_read(raw):
 
 
 def test_what_is_read_in_order_is_not_read_again(raw, monkeypatch):
-    from fuel.converters import _record
+    from fuel.converters._conversion import record as _record
     opened = []
 
     def watched(path, *args, **kwargs):
@@ -241,7 +241,7 @@ def test_no_thread_is_left_after_an_error(raw):
 
 
 def test_input_that_cannot_be_read(raw, monkeypatch):
-    from fuel.converters import _record
+    from fuel.converters._conversion import record as _record
 
     def fail(*args, **kwargs):
         raise OSError(5, 'Input/output error', args[0])
@@ -252,7 +252,7 @@ def test_input_that_cannot_be_read(raw, monkeypatch):
 
 
 def test_gzip_is_hashed_as_it_is_stored(raw):
-    from fuel.converters._compressed import open_gzip
+    from fuel.converters._formats.compressed import open_gzip
     packed = gzip.compress(CONTENT, 1)
     (raw / 'x.gz').write_bytes(packed)
 

@@ -12,7 +12,7 @@ import numpy
 import pytest
 import scipy.io
 
-from fuel.converters import _matlab
+from fuel.converters._formats import matlab as _matlab
 from fuel.converters.svhn import convert_svhn, fill_subparser
 from fuel.exceptions import ConversionError, MissingInputFiles
 from tests.bin.commands import environment, fails, run

@@ -10,7 +10,8 @@ import numpy
 import pytest
 from PIL import Image
 
-from fuel.converters import _house_numbers, _workers
+from fuel.converters import _house_numbers
+from fuel.converters._conversion import workers as _workers
 from fuel.converters.svhn import convert_svhn, convert_svhn_format_1
 from fuel.datasets import H5PYDataset
 from fuel.exceptions import ConversionError

@@ -11,7 +11,7 @@ import pandas
 import pytest
 
 from fuel.bin.fuel_convert import main
-from fuel.converters._division import Range
+from fuel.converters._division.shares import Range
 from fuel.converters.table import convert_table
 from fuel.datasets import H5PYDataset
 from fuel.schemes import ShuffledScheme

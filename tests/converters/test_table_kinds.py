@@ -8,11 +8,11 @@ import pandas
 import pytest
 
 from fuel.bin.fuel_convert import main
-from fuel.converters._columns import is_missing
-from fuel.converters._delimited import delimiter_of
-from fuel.converters._names import meant, plural, quoted
-from fuel.converters._number_texts import floats, is_foreign
-from fuel.converters._tables import Numbers
+from fuel.converters._division.names import meant, plural, quoted
+from fuel.converters._tables.columns import is_missing
+from fuel.converters._tables.delimited import delimiter_of
+from fuel.converters._tables.number_texts import floats, is_foreign
+from fuel.converters._tables.reading import Numbers
 from tests.bin.commands import fails
 from tests.converters.reading import by_split
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuel.bin.fuel_convert import main
-from fuel.converters import _parquet
-from fuel.converters._delimited import delimiter_of, rows_of
-from fuel.converters._tables import TextTable
+from fuel.converters._tables import parquet as _parquet
+from fuel.converters._tables.delimited import delimiter_of, rows_of
+from fuel.converters._tables.reading import TextTable
 from fuel.exceptions import ConversionError
 from tests.bin.commands import fails
 
@@ -200,7 +200,7 @@ def test_a_table_that_changes_meanwhile(capsys, monkeypatch):
 
 
 def test_a_line_without_an_end(folder, monkeypatch):
-    monkeypatch.setattr('fuel.converters._delimited._LONGEST_LINE', 1000)
+    monkeypatch.setattr('fuel.converters._tables.delimited._LONGEST_LINE', 1000)
     (folder / 'a.csv').write_text('x,y\n' + 'a' * 5000)
     with pytest.raises(ConversionError, match='line 2: expected lines of less than 1000'):
         list(rows_of('a.csv', ','))

@@ -5,8 +5,8 @@ import numpy
 import pytest
 
 from fuel import config
-from fuel.converters._division import Shares
-from fuel.converters._lines import Lot
+from fuel.converters._division.shares import Shares
+from fuel.converters._texts.lines import Lot
 from fuel.exceptions import ConversionError
 from tests.converters.texts import convert, expected, read
 

@@ -7,7 +7,7 @@ import h5py
 import pytest
 
 from fuel.bin.fuel_convert import main
-from fuel.converters import _text_numbers
+from fuel.converters._texts import numbers as _text_numbers
 from fuel.exceptions import ConversionError
 from tests.converters.texts import convert, read
 
@@ -131,7 +131,7 @@ def test_a_text_with_the_character_nul(folder, capsys):
 @pytest.mark.parametrize('level', ['word', 'character'])
 @pytest.mark.parametrize('packed', [False, True])
 def test_lines_that_are_too_long(folder, capsys, monkeypatch, level, packed):
-    monkeypatch.setattr('fuel.converters._lines._LONGEST_LINE', 1000)
+    monkeypatch.setattr('fuel.converters._texts.lines._LONGEST_LINE', 1000)
     content = f'owl\n{"ab " * 333}c\n{"ab " * 333}cd\n'.encode()
     (folder / 'b.txt').write_bytes(gzip.compress(content) if packed else content)
     message = failing(folder, capsys, 'b.txt', '--level', level)

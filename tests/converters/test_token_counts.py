@@ -5,7 +5,7 @@ from collections import Counter
 import numpy
 import pytest
 
-from fuel.converters._counts import TokenCounts
+from fuel.converters._texts.counts import TokenCounts
 
 
 def tokens(count=3000):

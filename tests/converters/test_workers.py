@@ -7,8 +7,8 @@ import threading
 import numpy
 import pytest
 
-from fuel.converters import _workers
-from fuel.converters._workers import in_order
+from fuel.converters._conversion import workers as _workers
+from fuel.converters._conversion.workers import in_order
 from fuel.exceptions import ConversionError, WorkerLostError
 from tests.converters import work
 from tests.engine.watching import descendants, ended, nothing_left, program
@@ -239,7 +239,7 @@ SCRIPT = '''
 import itertools
 import os
 import sys
-from fuel.converters._workers import in_order
+from fuel.converters._conversion.workers import in_order
 from tests.engine.watching import descendants
 
 print('once', flush=True)

@@ -74,7 +74,7 @@ def test_a_wav_file_that_is_as_wanted_needs_no_ffmpeg(tmp_path, bin_folder, monk
 
 @pytest.mark.parametrize('block', [2, 64, 10 ** 6])
 def test_blocks_of_any_size(tmp_path, bin_folder, monkeypatch, block):
-    monkeypatch.setattr('fuel.converters._sound._BLOCK_BYTES', block)
+    monkeypatch.setattr('fuel.converters._formats.sound._BLOCK_BYTES', block)
     monkeypatch.setattr('fuel.converters.youtube_audio._BLOCK_BYTES', block)
     install('stand-in', bin_folder, monkeypatch)
     samples = raw.write(tmp_path, seconds=0.01, channels=2)

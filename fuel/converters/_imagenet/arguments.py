@@ -4,8 +4,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError
 
 from fuel.config_parser import config
+from fuel.converters._conversion.storage import add_storage_options
 from fuel.converters._imagenet.pictures import CHECKS
-from fuel.converters._storage import add_storage_options
 
 __all__ = ['add_arguments']
 

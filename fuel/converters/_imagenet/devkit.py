@@ -18,9 +18,9 @@ import numpy
 import numpy.typing as npt
 
 from fuel._types import AnyArray
-from fuel.converters._archives import tar_members
-from fuel.converters._checks import expect_count
-from fuel.converters._matlab import read_mat_stream
+from fuel.converters._conversion.checks import expect_count
+from fuel.converters._formats.archives import tar_members
+from fuel.converters._formats.matlab import read_mat_stream
 from fuel.exceptions import ConversionError
 
 __all__ = ['NUM_CLASSES', 'Classes', 'read_devkit', 'read_labels']

@@ -10,7 +10,7 @@ from typing import BinaryIO, NamedTuple
 import numpy
 import numpy.typing as npt
 
-from fuel.converters._inputs import note_input, open_input
+from fuel.converters._conversion.inputs import note_input, open_input
 from fuel.exceptions import ConversionError
 
 __all__ = ['Content', 'Places', 'in_rows', 'in_sequence']

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
-from fuel.converters._archives import check_name
+from fuel.converters._formats.archives import check_name
 from fuel.exceptions import ConversionError
 
 __all__ = ['Entry', 'entries']

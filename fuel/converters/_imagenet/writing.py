@@ -10,11 +10,11 @@ import numpy
 import numpy.typing as npt
 
 from fuel._types import AnyArray
+from fuel.converters._conversion.workers import in_order
 from fuel.converters._imagenet.archives import Pictures
 from fuel.converters._imagenet.devkit import Classes
 from fuel.converters._imagenet.pictures import BadPicture, check_decodes, check_picture
 from fuel.converters._imagenet.reading import Content, Places, in_rows, in_sequence
-from fuel.converters._workers import in_order
 from fuel.converters.base import SourceOptions, SourceWriter, create_source, progress_bar
 from fuel.exceptions import ConversionError
 from fuel.storage.provenance.digests import RowDigests

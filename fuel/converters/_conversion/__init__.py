@@ -1,0 +1,1 @@
+"""What every converter is made of: inputs, output, options, checks and workers."""

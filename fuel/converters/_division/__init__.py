@@ -1,0 +1,1 @@
+"""Division of somebody's own data into splits, and names beside the sources."""

@@ -1,0 +1,1 @@
+"""Readers of the formats that raw files come in."""

@@ -1,0 +1,1 @@
+"""Texts: files, lines, vocabularies, and lines as numbers."""
