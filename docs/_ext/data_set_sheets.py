@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-__all__ = ['ROOT', 'draw']
+__all__ = ['ROOT', 'draw', 'origin']
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What the makers of raw files are given, so that there is something to see.
@@ -35,8 +35,26 @@ ARGUMENTS = {
 }
 # Those whose raw files are a folder that is given by its name.
 IN_FOLDER = {'images': 'raw'}
+# Those of which the true raw files are drawn, and those that are no known data set.
+GENUINE = {'iris'}
+OWN = {'arrays', 'images', 'table', 'text'}
 CONVERT = ('import sys; sys.argv[0] = "fuel-convert"; '
            'from fuel.bin.fuel_convert import main; main()')
+
+
+def origin(name):
+    """Return a sentence that says what a sheet is drawn from; empty if it is the data themselves.
+
+    Parameters
+    ----------
+    name : str
+        Of a converter.
+    """
+    if name in GENUINE:
+        return ''
+    if name in OWN:
+        return 'Drawn from invented data.'
+    return 'Drawn from invented stand-in data of the same form.'
 
 
 def draw(name, out):

@@ -1,11 +1,12 @@
 """The directive ``.. sheet:: NAME``: what ``fuel-info --sheet`` draws of a converted data set.
 
-See `data_set_sheets`. What stands in the directive is the caption.
+See `data_set_sheets`. What stands in the directive is the caption; that the data are invented is
+added to it.
 """
 import pathlib
 import tempfile
 
-from data_set_sheets import ROOT, draw
+from data_set_sheets import ROOT, draw, origin
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
@@ -33,14 +34,17 @@ class Sheet(SphinxDirective):
             except Exception as error:
                 raise self.error(f'the sheet of {name} cannot be drawn: {error!r}') from error
             content = out.read_bytes()
-        alt = (f'Contact sheet of {converted}, made from small files in the form of the true ones: '
-               'examples with their targets, how many there are of each class, how values are '
-               'spread.')
+        words = origin(name)
+        alt = (f'Contact sheet of {converted}: examples with their targets, how many there are of '
+               f'each class, how values are spread. {words}').strip()
         figure = nodes.container(classes=['picture'])
         figure += sheet(name=name, png=content, alt=alt)
-        if self.content:
+        if self.content or words:
             caption = nodes.container(classes=['picture-caption'])
-            caption += self.parse_content_to_nodes()
+            if self.content:
+                caption += self.parse_content_to_nodes()
+            if words:
+                caption += nodes.paragraph('', words)
             figure += caption
         return [figure]
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ['FileDescription']
 
+# More names than this are not written out.
+_MOST_NAMES = 6
+
 
 class FileDescription:
     """Mix-in for `H5PYDataset`, which tells about its file."""
@@ -25,9 +29,28 @@ class FileDescription:
         path: str
         subsets: Any
         sources: tuple[str, ...]
+        which_sets: tuple[str, ...]
 
         def _hold(self) -> OpenFile: ...
         def _follow_sources(self) -> None: ...
+
+    def __repr__(self) -> str:
+        """Tell what it is, without opening the file: it may be gone."""
+        try:
+            name = os.path.basename(self.path) or self.path
+            splits = f'split{"" if len(self.which_sets) == 1 else "s"} {_some(self.which_sets)}'
+            return (f'<{type(self).__name__}: {self._known_examples()}{_some(self.sources)}; '
+                    f'{splits} of {name}>')
+        except Exception:       # it is not made yet, or a subclass does not make it in full
+            return object.__repr__(self)
+
+    def _known_examples(self) -> str:
+        """Return words for the number of examples, if it is known without opening the file."""
+        known = vars(self)
+        if known.get('_subsets') is None or known.get('_loaded_sources') != self.sources:
+            return ''
+        count = known['_subsets'][0].num_examples
+        return f'{count} example{"" if count == 1 else "s"} of '
 
     def describe(self) -> Description:
         """Tell how each source is stored in the file, and how its rows are read.
@@ -72,3 +95,9 @@ class FileDescription:
             rows = numpy.arange(*rows.indices(rows.stop))
         chunks: IndexArray = rows // length
         return chunks
+
+
+def _some(names: tuple[str, ...]) -> str:
+    """Return names in a line, the first of many only."""
+    more = len(names) - _MOST_NAMES
+    return ', '.join(names[:_MOST_NAMES]) + (f' and {more} more' if more > 0 else '')

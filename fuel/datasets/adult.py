@@ -11,7 +11,8 @@ class Adult(BuiltInDataset):
 
     Source ``features`` has what is known, float64, shape (batch, 104); source ``targets`` whether
     the income is higher, bool, shape (batch, 1). The attribute ``feature_names`` of ``features``
-    in the file says what the columns are.
+    in the file says what the columns are, the attribute ``target_names`` of ``targets`` what
+    `False` and `True` mean.
 
     Parameters
     ----------

@@ -11,7 +11,8 @@ class Iris(BuiltInDataset):
 
     Source ``features`` has length and width of sepal and petal in centimetres, float32, shape
     (batch, 4); source ``targets`` the species, uint8, shape (batch, 1): 0 for setosa, 1 for
-    versicolor, 2 for virginica.
+    versicolor, 2 for virginica. The file has these names in the attributes ``feature_names`` of
+    ``features`` and ``target_names`` of ``targets``.
 
     Parameters
     ----------

@@ -27,9 +27,18 @@ if __name__ == '__main__':
 RUNS = 5
 # Inflates what is compressed in zip archives and MATLAB files, and reads everything else.
 INFLATE = '''
-import sys, zipfile
+import struct, sys, zipfile, zlib
 for path in sys.argv[1:]:
-    if zipfile.is_zipfile(path):
+    if path.endswith('.mat'):
+        with open(path, 'rb') as stream:
+            stream.seek(128)
+            while tag := stream.read(8):
+                kind, size = struct.unpack('<II', tag)
+                inflated = zlib.decompressobj()
+                while size and (piece := stream.read(min(size, 1 << 20))):
+                    size -= len(piece)
+                    inflated.decompress(piece) if kind == 15 else None
+    elif zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             for name in archive.namelist():
                 with archive.open(name) as stream:

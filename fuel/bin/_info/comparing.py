@@ -30,10 +30,12 @@ _TITLES = {'splits': 'Splits', 'sources': 'Sources', 'data': 'Data',
 _OUTSIDE = ('storage', 'provenance')
 # Attributes that HDF5 keeps for itself, or that are compared elsewhere.
 _KNOWN = {'CLASS', 'NAME', 'DIMENSION_LIST', 'DIMENSION_LABELS', 'REFERENCE_LIST', 'split',
-          'fuel_checksum', 'h5py_interface_version', 'fuel_convert_version',
-          'fuel_convert_command', 'fuel_version', 'h5py_version', 'hdf5_version',
-          'numpy_version', 'fuel_convert_date', 'fuel_convert_seed', 'TITLE', 'VERSION', 'FLAVOR',
-          'PYTABLES_FORMAT_VERSION'}
+          'fuel_checksum', 'fuel_structure_checksum', 'h5py_interface_version',
+          'fuel_convert_version', 'fuel_convert_command', 'fuel_version', 'h5py_version',
+          'hdf5_version', 'numpy_version', 'fuel_convert_date', 'fuel_convert_seed', 'TITLE',
+          'VERSION', 'FLAVOR', 'PYTABLES_FORMAT_VERSION'}
+# More raw files than this are not listed.
+_MOST_INPUTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +141,15 @@ def text_of_comparison(comparison: Comparison) -> str:
         told = [difference for difference in comparison.differences
                 if difference.about == about]
         if told:
+            # There can be a raw file for each example.
+            inputs = [difference for difference in told if difference.what == 'input']
+            left_out = set(map(id, inputs[_MOST_INPUTS:]))
             lines += [f'    {title}', '', *(f'        {difference.name}: {difference.text}'
-                                            for difference in told), '']
+                                            for difference in told if id(difference) not in
+                                            left_out)]
+            if left_out:
+                lines.append(f'        {len(left_out)} more raw files differ; --json lists all')
+            lines.append('')
     lines.append('The data differ.' if not comparison.same_data else 'The data are the same.'
                  if not comparison.believed else 'The data are the same, as their checksums tell; '
                  'with --verify, all of them are read.')

@@ -10,6 +10,8 @@ from fuel.utils.progress import format_amount
 __all__ = ['text_of']
 
 _STEP = '    '
+# More raw files than this are not listed: there can be one for each example.
+_MOST_INPUTS = 5
 # The tags of the three parts of software that wrote a file, as they are called in words.
 _WRITERS = (('fuel_version', 'Fuel'), ('h5py_version', 'h5py'), ('hdf5_version', 'HDF5'),
             ('numpy_version', 'numpy'))
@@ -120,5 +122,10 @@ def _provenance(facts: Facts) -> Iterator[str]:
         yield f'on {tags["fuel_convert_date"]}'
     if facts.provenance.seed is not None:
         yield f'with the seed {facts.provenance.seed}'
-    for given in facts.provenance.inputs:
+    inputs = facts.provenance.inputs
+    for given in inputs[:_MOST_INPUTS]:
         yield f'from {given.name}: {_count(given.size, "byte")}, sha256:{given.sha256}'
+    if len(inputs) > _MOST_INPUTS:
+        size = sum(given.size for given in inputs)
+        yield (f'and {len(inputs) - _MOST_INPUTS} more, {_amount(size)} in all; --json lists '
+               f'all {len(inputs)}')

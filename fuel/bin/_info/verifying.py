@@ -10,7 +10,12 @@ from fuel.bin._info.facts import why_not_readable
 from fuel.exceptions import DataLayoutError
 from fuel.storage.handles import OpenFile
 from fuel.storage.layout import num_examples, source_dataset
-from fuel.storage.provenance.verifying import Verdict, verify_source
+from fuel.storage.provenance.verifying import (
+    STRUCTURE_NAME,
+    Verdict,
+    verify_source,
+    verify_structure,
+)
 from fuel.storage.splits import get_all_sources
 
 __all__ = ['is_sound', 'text_of_verdicts', 'verdicts_as_data', 'verify']
@@ -23,7 +28,10 @@ Watch = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 
 def verify(opened: OpenFile, watch: Watch) -> tuple[Verdict, ...]:
-    """Compare the rows of all sources of a file with their checksums.
+    """Compare the rows of all sources of a file, its splits and labels with their checksums.
+
+    Files of which splits and labels have no checksum, as older ones, have no verdict about these,
+    unless they cannot be used.
 
     Parameters
     ----------
@@ -49,6 +57,9 @@ def verify(opened: OpenFile, watch: Watch) -> tuple[Verdict, ...]:
             rows = 0        # the verdict says what is wrong
         with watch(source, rows) as progress:
             verdicts.append(_verdict(h5file, source, progress))
+    structure = verify_structure(h5file)
+    if structure.checked:
+        verdicts.append(structure)
     return tuple(verdicts)
 
 
@@ -67,7 +78,7 @@ def is_sound(verdicts: tuple[Verdict, ...]) -> bool:
 
 def text_of_verdicts(path: str, verdicts: tuple[Verdict, ...]) -> str:
     """Return what was found in words."""
-    lines = [path, *(f'    {verdict.source}: {_words(verdict)}' for verdict in verdicts)]
+    lines = [path, *(f'    {_name(verdict)}: {_words(verdict)}' for verdict in verdicts)]
     if any(not verdict.good for verdict in verdicts):
         lines.append('The file is damaged, or was changed after it had been written.')
     elif is_sound(verdicts):
@@ -75,6 +86,10 @@ def text_of_verdicts(path: str, verdicts: tuple[Verdict, ...]) -> str:
     else:
         lines.append('Nothing tells whether all rows are as they were written.')
     return '\n'.join(lines)
+
+
+def _name(verdict: Verdict) -> str:
+    return 'splits and labels' if verdict.source == STRUCTURE_NAME else verdict.source
 
 
 def _words(verdict: Verdict) -> str:
@@ -95,4 +110,7 @@ def verdicts_as_data(path: str, verdicts: tuple[Verdict, ...]) -> dict[str, Any]
     return {'schema': SCHEMA, 'path': path, 'error': None, 'sound': is_sound(verdicts),
             'sources': [{'name': verdict.source, 'checked': verdict.checked,
                          'good': verdict.good, 'bad_rows': list(map(list, verdict.bad)),
-                         'problem': verdict.problem or None} for verdict in verdicts]}
+                         'problem': verdict.problem or None} for verdict in verdicts
+                        if verdict.source != STRUCTURE_NAME],
+            'structure': next(({'good': verdict.good, 'problem': verdict.problem or None}
+                               for verdict in verdicts if verdict.source == STRUCTURE_NAME), None)}

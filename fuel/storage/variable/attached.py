@@ -78,7 +78,7 @@ def _references(dataset: h5py.Dataset) -> list[Any]:
     try:
         attribute = h5a.open(dataset.id, _LIST)
         kind, shape = attribute.get_type(), attribute.shape
-        if shape != (dataset.ndim,) or not isinstance(kind, h5t.TypeVlenID) or (
+        if shape != (dataset.id.rank,) or not isinstance(kind, h5t.TypeVlenID) or (
                 kind.get_super() != h5t.STD_REF_OBJ):
             raise _damaged(dataset, f'got {attribute.dtype} of shape {shape}')
         lists = numpy.empty(shape, _LISTS)

@@ -71,7 +71,9 @@ def num_examples(dataset: h5py.Dataset) -> int:
     DataLayoutError
         The offsets are not as they must be. A ``ValueError``.
     """
-    offsets = attached_scales(dataset, _OFFSETS).get(_OFFSETS)
+    # Arrays of variable length have no offsets; to find that out would take longer.
+    is_vlen = dataset.id.get_type().get_class() == h5py.h5t.VLEN
+    offsets = None if is_vlen else attached_scales(dataset, _OFFSETS).get(_OFFSETS)
     if offsets is None:
         return len(dataset)
     _check_offsets(dataset, offsets)

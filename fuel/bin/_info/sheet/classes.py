@@ -5,17 +5,15 @@ import numpy
 
 from fuel._types import AnyArray
 from fuel.bin._info.sheet.contents import Contents
-from fuel.bin._info.sheet.page import COLOURS, GREY, MARGIN, WIDTH, Area, Band, short_numbers
+from fuel.bin._info.sheet.counts import Counts, counts_band
+from fuel.bin._info.sheet.page import Band
 from fuel.bin._info.sheet.targets import ClassValues, Targets
 
 __all__ = ['class_band', 'marks_band']
 
-# More classes than this are drawn as a line, without names.
-_MOST_NAMED = 40
+# More classes than this are drawn only where one that is missing would leave a gap.
+_MOST_COUNTED = 100
 _MOST_DRAWN = 5000
-_ROW, _GAP, _LEFT = 84, 34, 44
-# So many lines of letters of this size fit below a bar, if they are turned.
-_LETTER = 5.4
 
 
 def class_band(contents: Contents, source: str, targets: Targets) -> Band | None:
@@ -44,11 +42,11 @@ def class_band(contents: Contents, source: str, targets: Targets) -> Band | None
             for split, entry in found.items()]
     # Without names, numbers in between that no example has are drawn too: a gap tells something.
     drawn = classes
-    if present[0] >= 0 and len(classes) > _MOST_NAMED and present[-1] < _MOST_DRAWN:
+    if present[0] >= 0 and len(classes) > _MOST_COUNTED and present[-1] < _MOST_DRAWN:
         drawn = numpy.arange(present[-1] + 1) if not names else classes
     labels = [targets.label(source, value) for value in drawn]
-    return _bars(f'{source}: {len(classes)} class{"" if len(classes) == 1 else "es"}',
-                 [(words, _counted(values, drawn)) for words, values in rows], labels)
+    return counts_band(f'{source}: {len(classes)} class{"" if len(classes) == 1 else "es"}',
+                       [Counts(words, _counted(values, drawn)) for words, values in rows], labels)
 
 
 def _counted(values: AnyArray, classes: AnyArray) -> AnyArray:
@@ -76,49 +74,6 @@ def _summary(classes: AnyArray, entry: ClassValues, source: str, targets: Target
     return words
 
 
-def _bars(title: str, rows: list[tuple[str, AnyArray]], labels: list[str]) -> Band:
-    """Return a band with a line of bars for each split, which share the names below."""
-    named = len(labels) <= _MOST_NAMED
-    longest = max(map(len, labels), default=1)
-    below = 22
-    full = float(WIDTH - 2 * MARGIN - _LEFT)
-    if named:
-        full = min(full, max(130., longest * _LETTER + 12) * len(labels) + 40)
-    turned = named and longest * _LETTER > full / max(1, len(labels)) - 4
-    if turned:
-        below = min(110, int(longest * _LETTER * .75) + 16)
-
-    def draw(area: Area) -> None:
-        area.write(0, 0, title, size=10, bold=True)
-        for number, (words, counts) in enumerate(rows):
-            top = 24 + number * (_ROW + _GAP)
-            area.write(0, top, words, size=7.5, colour=GREY)
-            part = area.part(_LEFT, top + 16, full, _ROW)
-            axes = part.axes()
-            places = numpy.arange(len(labels))
-            if named:
-                axes.bar(places, counts, color=COLOURS[number % len(COLOURS)], alpha=.85,
-                         width=.7)
-                axes.set_xlim(-.6, len(labels) - .4)
-            else:
-                axes.stairs(counts, numpy.arange(len(labels) + 1) - .5, fill=True, alpha=.85,
-                            color=COLOURS[number % len(COLOURS)])
-                axes.set_xlim(-.5, len(labels) - .5)
-            axes.set_ylim(bottom=0, top=max(1, counts.max() * 1.08))
-            axes.locator_params(axis='y', nbins=4, integer=True)
-            short_numbers(axes.yaxis)
-            if number < len(rows) - 1:
-                axes.set_xticks([])
-            elif not named:
-                axes.locator_params(axis='x', integer=True)
-            elif turned:
-                axes.set_xticks(places, [area.page.fitted(label, 120, 7) for label in labels],
-                                rotation=45, ha='right', rotation_mode='anchor')
-            else:
-                axes.set_xticks(places, labels)
-    return Band(24 + len(rows) * (_ROW + _GAP) + below - 18, draw)
-
-
 def marks_band(contents: Contents, source: str, names: tuple[str, ...]) -> Band | None:
     """Return a band that shows in which share of the examples each of several marks is set."""
     rows = []
@@ -128,10 +83,10 @@ def marks_band(contents: Contents, source: str, names: tuple[str, ...]) -> Band 
         values = numpy.asarray(contents.values(split, source, places)).reshape(len(places), -1)
         counts = 100 * values.astype(numpy.float64).mean(axis=0)
         of_how_many = '' if len(places) == count else f' (of {len(places)} looked at)'
-        rows.append((f'{split}: {count} examples; percent that have each mark{of_how_many}',
-                     counts))
+        rows.append(Counts(
+            f'{split}: {count} examples; percent that have each mark{of_how_many}', counts))
     if not rows:
         return None
-    size = len(rows[0][1])
+    size = len(rows[0].counts)
     labels = list(names) if len(names) == size else list(map(str, range(size)))
-    return _bars(f'{source}: {size} marks', rows, labels)
+    return counts_band(f'{source}: {size} marks', rows, labels)

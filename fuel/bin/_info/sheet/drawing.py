@@ -8,16 +8,17 @@ from typing import Any
 import numpy
 
 from fuel.bin._info.opening import looking_into
-from fuel.bin._info.sheet.charts import Chart, charts_band, lengths, spread_of_values
+from fuel.bin._info.sheet.charts import Chart, charts_band
 from fuel.bin._info.sheet.classes import class_band, marks_band
 from fuel.bin._info.sheet.contents import Contents, Source
+from fuel.bin._info.sheet.histograms import lengths, spread_of_values
 from fuel.bin._info.sheet.kinds import kind_of, names_of, vocabulary_of
-from fuel.bin._info.sheet.page import GREY, Area, Band, Page, clean, plain_style
+from fuel.bin._info.sheet.page import GREY, Area, Band, Page, line_of_words, plain_style
 from fuel.bin._info.sheet.pictures import decoded, picture_bands
 from fuel.bin._info.sheet.sentences import sentence_bands, sentence_charts, string_bands
 from fuel.bin._info.sheet.sounds import sound_bands
 from fuel.bin._info.sheet.targets import Targets
-from fuel.bin._info.sheet.vectors import MOST_FEATURES, sampled, vector_bands
+from fuel.bin._info.sheet.vectors import Vectors, sampled
 from fuel.exceptions import ConversionError, DataLayoutError
 from fuel.utils.atomic import replacing
 from fuel.utils.progress import format_amount
@@ -97,17 +98,24 @@ def _bands(contents: Contents) -> list[Band]:
         try:
             if name in problems:
                 raise DataLayoutError(problems[name])
-            bands += _examples(contents, source, kinds[name], names[name], words[name], targets)
+            if kinds[name] == 'vector' and contents.shown_splits(name):
+                vectors = Vectors(contents, source, names[name], targets)
+                bands += vectors.bands()
+                if not vectors.are_columns:     # otherwise they have charts of their own
+                    charts += _charts(contents, source, kinds[name], words[name], targets)
+                continue
+            bands += _examples(contents, source, kinds[name], words[name], targets)
             charts += _charts(contents, source, kinds[name], words[name], targets)
         except _PROBLEMS as error:
-            bands.append(_note(f'{name} cannot be shown: {error}', '#c44e52'))
+            bands.append(line_of_words(f'{name} cannot be shown: {error}', '#c44e52'))
     bands += _targets(contents, kinds, names, targets)
     if charts:
-        bands.append(charts_band(charts, title='How values are spread'))
+        bands.append(charts_band(charts, 'How values are spread'))
     if len(bands) == 1:
-        bands.append(_note('There are no examples.'))
+        bands.append(line_of_words('There are no examples.'))
     if len(contents.sources) > _MOST_SOURCES:
-        bands.append(_note(f'{len(contents.sources) - _MOST_SOURCES} more sources are not shown.'))
+        left = len(contents.sources) - _MOST_SOURCES
+        bands.append(line_of_words(f'{left} more sources are not shown.'))
     return bands
 
 
@@ -157,13 +165,8 @@ def _split_words(name: str, parts: Any) -> str:
                                    for source, rows in parts.items())
 
 
-def _note(words: str, colour: str = GREY) -> Band:
-    return Band(16, lambda area: (area.write(0, 0, clean(words), size=8.5, colour=colour),
-                                  None)[1])
-
-
-def _examples(contents: Contents, source: Source, kind: str, names: tuple[str, ...],
-              words: tuple[str, ...], targets: Targets) -> list[Band]:
+def _examples(contents: Contents, source: Source, kind: str, words: tuple[str, ...],
+              targets: Targets) -> list[Band]:
     """Return bands that show examples of a source."""
     if not contents.shown_splits(source.name):
         return []
@@ -175,10 +178,8 @@ def _examples(contents: Contents, source: Source, kind: str, names: tuple[str, .
         return sentence_bands(contents, source, words, targets)
     if kind == 'string':
         return string_bands(contents, source, targets)
-    if kind == 'vector':
-        return vector_bands(contents, source, names, targets)
     if kind == 'other' and source.dtype.kind not in 'biuf':
-        return [_note(f'{source.name}: there is no drawing for values of this form')]
+        return [line_of_words(f'{source.name}: there is no drawing for values of this form')]
     return []
 
 
@@ -197,8 +198,6 @@ def _charts(contents: Contents, source: Source, kind: str, words: tuple[str, ...
         return _encoded_charts(source, examples)
     if kind == 'other' and source.dtype.kind not in 'biuf':
         return []
-    if kind == 'vector' and source.size <= MOST_FEATURES:
-        return []               # each feature has a chart of its own
     charts = []
     if source.has_own_shapes:
         charts += _sizes(source, examples)
@@ -249,7 +248,7 @@ def _targets(contents: Contents, kinds: dict[str, str], names: dict[str, tuple[s
             try:
                 band = makers[kind](name)
             except _PROBLEMS as error:
-                band = _note(f'{name} cannot be counted: {error}', '#c44e52')
+                band = line_of_words(f'{name} cannot be counted: {error}', '#c44e52')
             if band is not None:
                 bands.append(band)
     return bands

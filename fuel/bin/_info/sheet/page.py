@@ -1,16 +1,16 @@
 """A page on which bands of drawings stand below each other; places and sizes are in pixels."""
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from fuel.bin._info.sheet.words import DPI, fitted, measure
 from fuel.exceptions import FuelError
 
 __all__ = ['COLOURS', 'DARK', 'GREY', 'MARGIN', 'WIDTH', 'Area', 'Band', 'Page', 'PlotExtraMissing',
-           'clean', 'plain_style', 'short_numbers']
+           'line_of_words', 'plain_style', 'short_numbers']
 
 Figure: TypeAlias = Any
 Axes: TypeAlias = Any
@@ -18,7 +18,6 @@ Axes: TypeAlias = Any
 WIDTH = 1200
 MARGIN = 36
 _GAP = 22
-_DPI = 100
 DARK, GREY = '#222222', '#777777'
 COLOURS = ('#4c72b0', '#dd8452', '#55a868', '#c44e52', '#8172b3', '#937860', '#da8bc3', '#8c8c8c',
            '#b5a642', '#64b5cd')
@@ -26,12 +25,6 @@ COLOURS = ('#4c72b0', '#dd8452', '#55a868', '#c44e52', '#8172b3', '#937860', '#d
 
 class PlotExtraMissing(FuelError, ImportError):
     """There is no matplotlib to draw with."""
-
-
-def clean(words: object) -> str:
-    """Return words without what cannot be printed in one line."""
-    return ''.join(letter if unicodedata.category(letter)[0] != 'C' else ' '
-                   for letter in str(words)).strip()
 
 
 def short_numbers(axis: Any, least: float = 1e3) -> None:
@@ -120,12 +113,12 @@ class Area:
         The place is that of the upper left corner of the line, for another alignment that of the
         middle or of the right end.
         """
-        text = self.page.fitted(words, self.width - left if width is None else width, size, bold)
+        text = fitted(words, self.width - left if width is None else width, size, bold)
         self.page.figure.text(
             (self.left + left) / WIDTH, 1 - (self.top + top) / self.page.height, text,
             fontsize=size, color=colour, ha=align, va='top',
             fontweight='bold' if bold else 'normal')
-        return self.page.measure(text, size, bold)
+        return measure(text, size, bold)
 
 
 class Page:
@@ -153,43 +146,27 @@ class Page:
                 f'drawing needs the package matplotlib, which cannot be imported ({error}); '
                 'pip install fuel[plot] brings it') from error
         self.bands: list[Band] = []
-        self.figure: Figure = NewFigure(figsize=(WIDTH / _DPI, 1), dpi=_DPI, facecolor='white')
-        canvas: Any = FigureCanvasAgg(self.figure)
-        self._renderer = canvas.get_renderer()
+        self.figure: Figure = NewFigure(figsize=(WIDTH / DPI, 1), dpi=DPI, facecolor='white')
+        FigureCanvasAgg(self.figure)
         self.height = 1
-
-    def measure(self, text: str, size: float, bold: bool = False) -> float:
-        """Return the width of a line."""
-        from matplotlib.font_manager import FontProperties
-
-        font = FontProperties(size=size, weight='bold' if bold else 'normal')
-        width, _, _ = self._renderer.get_text_width_height_descent(text, font, ismath=False)
-        return float(width)
-
-    def fitted(self, words: object, width: float, size: float, bold: bool = False) -> str:
-        """Return as much of a line as fits into a width."""
-        text = clean(words)[:2000]
-        if self.measure(text, size, bold) <= width:
-            return text
-        low, high = 0, len(text)
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self.measure(text[:middle].rstrip() + '…', size, bold) <= width:
-                low = middle
-            else:
-                high = middle - 1
-        return text[:low].rstrip() + '…' if low else ''
 
     def save(self, path: str) -> None:
         """Draw all bands, and write the page as a PNG file, with the same bytes each time."""
         self.height = 2 * MARGIN + sum(band.height + _GAP for band in self.bands)
-        self.figure.set_size_inches(WIDTH / _DPI, self.height / _DPI)
+        self.figure.set_size_inches(WIDTH / DPI, self.height / DPI)
         top = float(MARGIN)
         for band in self.bands:
             band.draw(Area(self, MARGIN, top, WIDTH - 2 * MARGIN, band.height))
             top += band.height + _GAP
         # By default the picture would tell the version of matplotlib.
-        self.figure.savefig(path, format='png', dpi=_DPI, metadata={'Software': None})
+        self.figure.savefig(path, format='png', dpi=DPI, metadata={'Software': None})
+
+
+def line_of_words(words: str, colour: str = GREY) -> Band:
+    """Return a band with a line of words."""
+    def draw(area: Area) -> None:
+        area.write(0, 0, words, size=8.5, colour=colour)
+    return Band(16, draw)
 
 
 @contextmanager

@@ -10,14 +10,18 @@ import numpy
 from fuel._types import AnyArray
 from fuel.bin._info.sheet.contents import Contents, Source
 from fuel.bin._info.sheet.page import DARK, GREY, MARGIN, WIDTH, Area, Band
-from fuel.bin._info.sheet.targets import Targets
+from fuel.bin._info.sheet.targets import Caption, Targets
+from fuel.bin._info.sheet.words import arranged
 
 __all__ = ['as_pixels', 'decoded', 'picture_bands', 'value_range']
 
 _WIDTH = WIDTH - 2 * MARGIN
 # No picture is shown with more pixels than this along an axis.
 _MOST_PIXELS = 300
-_CAPTION = 30
+_LINE, _NUMBER = 11, 18
+# Sizes of the letters of captions, and how many lines there may be of each. Sizes between these are
+# no narrower than the larger one: letters are drawn in whole pixels.
+_LETTERS = ((7.5, 2), (6, 3))
 # Bytes that go no higher are no brightness out of 255: mostly they are 0 and 1.
 _DARK = 15
 _MOST_DECODED = 5 * 10 ** 7
@@ -172,7 +176,7 @@ def _scaled(pixels: AnyArray, low: float, high: float) -> AnyArray:
 
 
 def _grid(title: str, arrays: Sequence[AnyArray | None], labels: Sequence[str],
-          captions: Sequence[str], numbers: Sequence[int], columns: int,
+          captions: Sequence[Caption], numbers: Sequence[int], columns: int,
           cells: Sequence[tuple[int, int]]) -> Band:
     """Return a band with pictures."""
     found = [None if array is None else as_pixels(array, labels) for array in arrays]
@@ -181,6 +185,9 @@ def _grid(title: str, arrays: Sequence[AnyArray | None], labels: Sequence[str],
     cell = min(110, (_WIDTH + 10) // columns - 10)
     pitch = _WIDTH / columns if columns >= 8 else cell + 26
     rows = 1 + max((row for row, _ in cells), default=0)
+    size, said = _said(captions, pitch - 4)
+    below = _LINE * max(map(len, said), default=0)
+    line = cell + 2 + below + _NUMBER
 
     def draw(area: Area) -> None:
         area.write(0, 0, title, size=10, bold=True)
@@ -188,22 +195,33 @@ def _grid(title: str, arrays: Sequence[AnyArray | None], labels: Sequence[str],
             area.write(400, 3, 'pink: NaN or infinite', size=7.5, colour='#d6336c')
         board = area.part(0, 24, area.width, area.height - 24)
         canvas = board.canvas()
-        for pixels, caption, number, (row, column) in zip(found, captions, numbers, cells,
-                                                          strict=True):
-            left, top = column * pitch, row * (cell + _CAPTION)
+        for pixels, words, number, (row, column) in zip(found, said, numbers, cells,
+                                                        strict=True):
+            left, top = column * pitch, row * line
             if pixels is None or not pixels.size:
                 board.write(left + cell / 2, top + cell / 2 - 6,
                             'no picture' if pixels is None else 'empty', size=7, colour='#c44e52',
                             width=cell, align='center')
             else:
                 _show(canvas, _scaled(pixels, low, high), left, top, cell)
-            board.write(left + cell / 2, top + cell + 2, caption, size=7.5, colour=DARK,
-                        width=pitch - 4, align='center')
-            board.write(left + cell / 2, top + cell + 14, f'row {number}', size=6, colour=GREY,
-                        width=pitch - 4, align='center')
+            for place, part in enumerate((*words, f'row {number}')):
+                is_number = place == len(words)
+                board.write(left + cell / 2, top + cell + 2 + _LINE * place, part,
+                            size=6 if is_number else size, colour=GREY if is_number else DARK,
+                            width=pitch - 4, align='center')
         canvas.set_xlim(0, board.width)
         canvas.set_ylim(board.height, 0)
-    return Band(24 + rows * (cell + _CAPTION), draw)
+    return Band(24 + rows * line, draw)
+
+
+def _said(captions: Sequence[Caption], width: float) -> tuple[float, list[list[str]]]:
+    """Return the size of letters, and captions in lines; letters are small where words are many."""
+    for size, most in _LETTERS:
+        said = [arranged(caption.pieces, width, size, most, counted=caption.counted)
+                for caption in captions]
+        if not any('…' in line for words in said for line in words):
+            break
+    return size, said
 
 
 def _show(canvas: Any, pixels: AnyArray, left: float, top: float, cell: float) -> None:

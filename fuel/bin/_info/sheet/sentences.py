@@ -7,10 +7,12 @@ from typing import Any
 import numpy
 
 from fuel._types import AnyArray
-from fuel.bin._info.sheet.charts import Chart, bars, lengths
+from fuel.bin._info.sheet.charts import Chart, bars
 from fuel.bin._info.sheet.contents import Contents, Source, spread
-from fuel.bin._info.sheet.page import GREY, Area, Band, clean
+from fuel.bin._info.sheet.histograms import lengths
+from fuel.bin._info.sheet.page import GREY, Area, Band
 from fuel.bin._info.sheet.targets import Targets
+from fuel.bin._info.sheet.words import clean
 
 __all__ = ['sentence_bands', 'sentence_charts', 'string_bands']
 
@@ -70,8 +72,8 @@ def _bands(contents: Contents, source: Source, targets: Targets, said: Any) -> l
         most = _MOST_LINES if source.dtype.kind in 'iu' else _MOST_LINES // 2
         places, _ = targets.pick(split, source.name, -(-most // min(2, len(splits))))
         rows = contents.splits[split][source.name].at(places)
-        captions = (targets.captions(split, places) if source.name not in targets.lists
-                    else [''] * len(places))
+        captions = (list(map(str, targets.captions(split, places)))
+                    if source.name not in targets.lists else [''] * len(places))
         lines = [said(example) for example in source.read(rows)]
         bands.append(_lines(f'{source.name} of {split}', rows.tolist(), captions, lines))
     return bands

@@ -39,7 +39,8 @@ def sound_bands(contents: Contents, source: Source, targets: Targets) -> list[Ba
                   for row in rows.at(places)]
         rate = _rate(source)
         lengths = [_length(source, one) for one in series]
-        captions = [' · '.join(filter(None, (f'row {row}', caption, _duration(length, rate))))
+        captions = [' · '.join(filter(None, (f'row {row}', str(caption),
+                                             _duration(length, rate))))
                     for row, caption, length in zip(
                         rows.at(places), targets.captions(split, places),
                         lengths, strict=True)]

@@ -9,14 +9,35 @@ import numpy
 
 from fuel._types import AnyArray
 from fuel.bin._info.sheet.contents import Contents, spread
-from fuel.bin._info.sheet.page import clean
+from fuel.bin._info.sheet.words import clean
 
-__all__ = ['ClassValues', 'Targets']
+__all__ = ['Caption', 'ClassValues', 'Targets']
 
 # So many targets of a split are read to count classes.
 _MOST_TARGETS = 2 * 10 ** 6
 # So many places are tried to find examples of all classes.
 _MOST_PLACES = 20000
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """What is said of an example.
+
+    Attributes
+    ----------
+    pieces : tuple of str
+        For a target each; or names of marks that are set, those first which few examples have.
+    counted : bool
+        Whether pieces may be left out, and told by their number alone.
+    """
+
+    pieces: tuple[str, ...]
+    counted: bool
+
+    def __str__(self) -> str:
+        if not self.counted or len(self.pieces) < 2:
+            return ' · '.join(self.pieces)
+        return f'{self.pieces[0]} +{len(self.pieces) - 1}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,21 +146,24 @@ class Targets:
             return places[:0], None
         return numpy.concatenate(chosen), numpy.repeat(different, list(map(len, chosen)))
 
-    def captions(self, split: str, places: AnyArray) -> list[str]:
+    def captions(self, split: str, places: AnyArray) -> list[Caption]:
         """Return in a few words what the targets of examples are."""
         parts = self.contents.splits[split]
         words: list[list[str]] = [[] for _ in places]
+        marks: list[list[str]] = [[] for _ in places]
         for source in (*self.classes, *self._numbers, *self.lists, *self._marks):
             if source not in parts or (places.size and len(parts[source]) <= places.max()):
                 continue
             values = self.contents.values(split, source, places)
             if source in self._marks:
-                said_of_all = self._rarest(source, numpy.asarray(values))
+                for said, those in zip(marks, self._rarest(source, numpy.asarray(values)),
+                                       strict=True):
+                    said += those
             else:
-                said_of_all = [self._said(source, value) for value in values]
-            for said, one in zip(words, said_of_all, strict=True):
-                said.append(one)
-        return [' · '.join(filter(None, said[:3])) for said in words]
+                for said, value in zip(words, values, strict=True):
+                    said.append(self._said(source, value))
+        return [Caption(tuple(filter(None, said[:3])) + tuple(those), bool(those))
+                for said, those in zip(words, marks, strict=True)]
 
     def _said(self, source: str, value: Any) -> str:
         flat = numpy.asarray(value).reshape(-1)
@@ -149,20 +173,15 @@ class Targets:
             return f'{flat[0]:.4g}'
         return ' '.join(self.label(source, entry) for entry in flat[:8])
 
-
-    def _rarest(self, source: str, marks: AnyArray) -> list[str]:
-        """Return for each example that one of its marks which fewest others have."""
+    def _rarest(self, source: str, marks: AnyArray) -> list[list[str]]:
+        """Return the marks of each example, those first which fewest others have."""
         names = self.names.get(source, ())
         marks = marks.reshape(len(marks), -1)
         if len(names) != marks.shape[1] or not len(marks):
-            return [f'{int(count)} marks' for count in marks.sum(axis=1)]
+            return [[f'{int(count)} marks'] for count in marks.sum(axis=1)]
         order = numpy.argsort(marks.mean(axis=0), kind='stable')
-        said = []
-        for row in marks:
-            having = [clean(names[place]) for place in order if row[place]]
-            more = f' +{len(having) - 1}' if len(having) > 1 else ''
-            said.append(having[0] + more if having else 'none')
-        return said
+        return [[clean(names[place]) for place in order if row[place]] or ['none']
+                for row in marks]
 
 
 def _is_called_target(source: str) -> bool:

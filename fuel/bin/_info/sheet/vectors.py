@@ -1,4 +1,4 @@
-"""Bands with vectors: a histogram for each of a few features, strips for many of them."""
+"""Bands with vectors: a chart for each of a few features, strips for many of them."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -7,20 +7,23 @@ from typing import Any
 import numpy
 
 from fuel._types import AnyArray
-from fuel.bin._info.sheet.charts import charts_band, spread_of_values
+from fuel.bin._info.sheet.charts import charts_band
+from fuel.bin._info.sheet.columns import category_chart, columns_of, flag_charts
 from fuel.bin._info.sheet.contents import Contents, Source
-from fuel.bin._info.sheet.page import COLOURS, GREY, Area, Band
+from fuel.bin._info.sheet.histograms import spread_of_values
+from fuel.bin._info.sheet.page import COLOURS, GREY, Area, Band, line_of_words
+from fuel.bin._info.sheet.strips import strips_band
 from fuel.bin._info.sheet.targets import Targets
+from fuel.bin._info.sheet.words import measure
 
-__all__ = ['MOST_FEATURES', 'Sampled', 'sampled', 'vector_bands']
+__all__ = ['Sampled', 'Vectors', 'sampled']
 
 _ROWS = 4000
-# More features than this are drawn as strips, and more classes are not told apart.
-MOST_FEATURES = 16
+# More features with numbers than this, or with nothing but 0 and 1, are drawn as strips, of which
+# a few have a histogram beside; and more classes are not told apart.
+_MOST_NUMBERS, _MOST_FLAGS, _FEW_NUMBERS = 16, 36, 8
+_MOST_CATEGORIES = 16
 _MOST_CLASSES = 10
-_STRIPS = 60
-_STRIP_HEIGHT = 4
-_MOST_COLUMNS = 1100
 
 
 class Sampled:
@@ -77,9 +80,8 @@ def sampled(contents: Contents, source: Source, targets: Targets) -> Sampled:
                    [targets.label(of_classes, value) for value in different])
 
 
-def vector_bands(contents: Contents, source: Source, names: Sequence[str],
-                 targets: Targets) -> list[Band]:
-    """Return bands with the features of vectors, or of examples of any shape.
+class Vectors:
+    """Draws the features of vectors, or of examples of any shape.
 
     Parameters
     ----------
@@ -91,84 +93,78 @@ def vector_bands(contents: Contents, source: Source, names: Sequence[str],
         Of the features; empty if the file has none.
     targets : Targets
         To tell the features of classes apart.
+
+    Attributes
+    ----------
+    are_columns : bool
+        Whether features are few, or fall into few columns of a table, each of which has a chart.
     """
-    found = sampled(contents, source, targets)
-    if not len(found.rows):
-        return []
-    values = numpy.asarray(found.values).reshape(len(found.rows), -1)
-    size = values.shape[1]
-    labels = list(names) if len(names) == size else [f'feature {place}' for place in range(size)]
-    title = f'{source.name}: {size} features'
-    if size > MOST_FEATURES:
-        return [_strips(title, values, found)]
-    charts = [spread_of_values(label, column, found.classes, found.names)
-              for label, column in zip(labels, values.T, strict=True)]
-    band = charts_band(charts, 4 if size != 3 and size > 2 else 3, 132, title)
-    return [_legend(found.names, band)] if found.names else [band]
+
+    def __init__(self, contents: Contents, source: Source, names: Sequence[str],
+                 targets: Targets) -> None:
+        self._source = source
+        self._found = found = sampled(contents, source, targets)
+        self._values = numpy.asarray(found.values).reshape(len(found.rows), -1)
+        size = self._values.shape[1]
+        self._named = len(names) == size
+        self._labels = list(names) if self._named else [f'feature {place}' for place in range(size)]
+        self._columns = columns_of(self._values, self._labels if self._named else ())
+        self.are_columns = (len(self._columns.numbers) <= _MOST_NUMBERS
+                            and len(self._columns.flags) <= _MOST_FLAGS)
+
+    def bands(self) -> list[Band]:
+        """Return what is drawn."""
+        if not len(self._found.rows):
+            return []
+        columns, found = self._columns, self._found
+        title = f'{self._source.name}: {len(self._labels)} features'
+        bands, numbers = [], columns.numbers
+        if not self.are_columns:
+            bands.append(strips_band(title, self._values, found.classes, found.names, columns,
+                                     self._labels if self._named else []))
+            numbers = self._some(numbers)
+            several = 'feature' if len(columns.numbers) == 1 else 'features'
+            title = (f'{len(numbers)} of ' if len(numbers) < len(columns.numbers) else '') + (
+                f'{len(columns.numbers)} {several} with numbers') if numbers else 'categories'
+        charts = [spread_of_values(self._labels[place], self._values[:, place], found.classes,
+                                   found.names) for place in numbers]
+        counted = [category_chart(category, self._values, found.classes, len(found.names))
+                   for category in columns.categories[:_MOST_CATEGORIES]]
+        if self.are_columns:
+            counted += flag_charts(columns.flags, self._labels, self._values, found.classes,
+                                   len(found.names))
+        for some in filter(None, (charts, counted)):
+            band = charts_band(some, title)
+            if found.names and title:
+                band = _legend(found.names, band, title, 'the height of each lane: the share of '
+                               'the class' if some is charts else '')
+            bands.append(band)
+            title = ''
+        if len(columns.categories) > _MOST_CATEGORIES:
+            left = len(columns.categories) - _MOST_CATEGORIES
+            bands.append(line_of_words(f'{left} more features with categories are not shown.'))
+        return bands
+
+    def _some(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
+        """Return those features of many that have a histogram, beside the strips."""
+        if len(numbers) <= _MOST_NUMBERS:
+            return numbers
+        if not self._named:
+            return ()
+        # Those with values that are missing are the ones to look at.
+        order = sorted(numbers, key=lambda place: numpy.isfinite(self._values[:, place]).all())
+        return tuple(sorted(order[:_FEW_NUMBERS]))
 
 
-def _legend(names: list[str], band: Band) -> Band:
-    """Return a band with the colours of classes at its upper right end."""
+def _legend(names: list[str], band: Band, title: str, note: str) -> Band:
+    """Return a band with the colours of classes on the right of its title."""
     def draw(area: Area) -> None:
-        left = 330.
+        left = max(330., measure(title, 10, bold=True) + 30)
         for number, name in enumerate(names):
             if left > area.width - 60:
                 break
             left += area.write(left, 3, '■ ' + name, size=8, colour=COLOURS[number], width=min(
                 140, area.width - left)) + 14
+        area.write(left + 6, 4, note, size=7, colour=GREY)
         band.draw(area)
     return Band(band.height, draw)
-
-
-def _strips(title: str, values: AnyArray, found: Sampled) -> Band:
-    """Return a band in which each example is a line, and each feature a column."""
-    if found.classes is None:
-        chosen = numpy.linspace(0, len(values) - 1, min(_STRIPS, len(values))).astype(int)
-        groups: list[tuple[str, int]] = []
-    else:
-        each = max(1, _STRIPS // len(found.names))
-        of_class = [numpy.flatnonzero(found.classes == number)[:each]
-                    for number in range(len(found.names))]
-        chosen = numpy.concatenate(of_class)
-        groups = [(name, len(rows)) for name, rows in zip(found.names, of_class, strict=True)]
-    step = -(-values.shape[1] // _MOST_COLUMNS)
-    finite = values.astype(numpy.float64)
-    finite[~numpy.isfinite(finite)] = numpy.nan
-    shown = _of_each(finite[chosen][:, ::step], finite[:, ::step])
-    height = max(len(chosen) * _STRIP_HEIGHT, 60)
-
-    def draw(area: Area) -> None:
-        area.write(0, 0, title, size=10, bold=True)
-        area.write(0, 18, 'a line for each example, a column for each feature: dark is low '
-                   'among the values of the feature, light is high, pink is no number'
-                   + (f'; one feature in {step}' if step > 1 else ''), size=7, colour=GREY)
-        left = 110 if groups else 0
-        axes = area.part(left, 36, area.width - left, height).axes()
-        axes.imshow(shown, aspect='auto', interpolation='nearest',
-                    extent=(0, values.shape[1], len(chosen), 0))
-        axes.set_yticks([])
-        top = 36.
-        for number, (name, count) in enumerate(groups):
-            share = height * count / max(1, len(chosen))
-            area.write(left - 8, top + share / 2 - 6, name, size=7.5, width=left - 12,
-                       align='right')
-            if number:
-                axes.axhline((top - 36) * len(chosen) / height, color='white', linewidth=1.5)
-            top += share
-    return Band(36 + height + 16, draw)
-
-
-def _of_each(shown: AnyArray, values: AnyArray) -> AnyArray:
-    """Return colours for values, between the least and the greatest of each feature."""
-    from matplotlib import colormaps
-
-    with numpy.errstate(all='ignore'):
-        low, high = (ufunc.reduce(values, axis=0) for ufunc in (numpy.fmin, numpy.fmax))
-        # A few values that lie far off would leave no colours for the others.
-        bounds = numpy.nanquantile(values, (.01, .99), axis=0)
-        narrow = bounds[1] > bounds[0]
-        low, high = numpy.where(narrow, bounds[0], low), numpy.where(narrow, bounds[1], high)
-        relative = (shown - low) / numpy.where(high > low, high - low, 1)
-    colours: AnyArray = colormaps['viridis'](numpy.nan_to_num(relative, nan=0.))[:, :, :3]
-    colours[numpy.isnan(relative)] = (1., .35, .65)
-    return colours
