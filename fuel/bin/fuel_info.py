@@ -6,7 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from fuel.bin._common import CommandParser, add_traceback_option, reporting
+from fuel.bin._common import (
+    CommandParser,
+    add_traceback_option,
+    add_version_option,
+    reporting,
+)
 from fuel.bin._messages import one_line
 
 __all__ = ['main']
@@ -53,7 +58,10 @@ def main(args: Sequence[str] | None = None) -> None:
         elif given.compare:
             code = _compare(given.filenames[0], given.filenames[1], given.json, given.verify)
         else:
-            code = _look(given.filenames, _verified if given.verify else _described, given.json)
+            look = _described
+            if given.verify:
+                look = _verified_alone if args is None else _verified
+            code = _look(given.filenames, look, given.json)
     if code:
         raise SystemExit(code)
 
@@ -73,6 +81,7 @@ def _parser() -> CommandParser:
                         help='draw examples with their targets, how many there are of each class, '
                              'and how values are spread; a picture of that name is replaced')
     add_traceback_option(parser)
+    add_version_option(parser)
     return parser
 
 
@@ -123,6 +132,13 @@ def _verified(path: str) -> tuple[str, Any, bool]:
     return text_of_verdicts(path, verdicts), verdicts_as_data(path, verdicts), is_sound(verdicts)
 
 
+def _verified_alone(path: str) -> tuple[str, Any, bool]:
+    """Return the same; in a process of its own, which a damaged file may end."""
+    from fuel.bin._info.alone import alone
+
+    return alone(_verified, path)
+
+
 def _compare(path: str, other_path: str, as_data: bool, read_all: bool) -> int:
     """Print in what two files differ."""
     from fuel.bin._info.as_json import as_json
@@ -146,15 +162,20 @@ def _draw(path: str, out: str) -> int:
 
 def _watching(verb: str) -> Any:
     """Return what shows, where somebody sits at a terminal, how far the rows of a source are."""
+    from fuel.bin._info.alone import still_at_work
     from fuel.utils.progress import progress_bar
 
     @contextmanager
     def watch(source: str, rows: int) -> Iterator[Callable[[int], None]]:
         if sys.stderr is None or not sys.stderr.isatty():
-            yield lambda done: None
+            yield lambda done: still_at_work()
             return
         with progress_bar(source, rows, verb, unit='rows') as bar:
-            yield bar.update
+            def update(done: int) -> None:
+                still_at_work()
+                bar.update(done)
+
+            yield update
     return watch
 
 

@@ -72,7 +72,7 @@ def test_unknown_option_is_one_line(command, capsys):
     assert line.endswith(f'unrecognized arguments: --nonsense -Q x (see fuel-{command} iris -h)')
 
 
-@pytest.mark.parametrize('command', ['download', 'convert'])
+@pytest.mark.parametrize('command', COMMANDS)
 def test_version(command, capsys):
     with pytest.raises(SystemExit) as caught:
         import_module(f'fuel.bin.fuel_{command}').main(['--version'])

@@ -1,6 +1,8 @@
 """Opens the files that are looked at; what cannot be opened is told in one line."""
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -28,6 +30,8 @@ def looking_into(path: str) -> Iterator[OpenFile]:
     DataFileError
         It is not an HDF5 file, or it is truncated or damaged. An ``OSError``.
     """
+    if not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path):
+        raise DataFileError(f'{path} is not an HDF5 file but a pipe or a device')
     with open(path, 'rb'):
         pass  # raises the proper error if there is no such file, or only a folder
     if not h5py.is_hdf5(path):

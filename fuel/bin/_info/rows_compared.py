@@ -99,7 +99,7 @@ def _row_bytes(h5file: h5py.File, source: str) -> int:
 def _suspects(one: h5py.File, other: h5py.File, source: str,
               total: int) -> Iterator[tuple[int, int]]:
     """Yield the ranges of rows that must be read, because no checksums tell that they agree."""
-    found, others = (stored_digests(h5file, source) for h5file in (one, other))
+    found, others = (_digests(h5file, source) for h5file in (one, other))
     if found is None or others is None or _form(one, source) != _form(other, source):
         yield 0, total
         return
@@ -114,6 +114,14 @@ def _suspects(one: h5py.File, other: h5py.File, source: str,
         if done < min(start, total):
             yield done, min(start, total)
         done = stop
+
+
+def _digests(h5file: h5py.File, source: str) -> Any:
+    """Return the checksums of a source; `None` if there are none, or they are damaged."""
+    try:
+        return stored_digests(h5file, source)
+    except (ValueError, OSError, RuntimeError):
+        return None
 
 
 def _begins(stops: AnyArray) -> AnyArray:
