@@ -3,10 +3,12 @@
 Run ``python tests/benchmarks/bench_convert.py [NAME ...]``; prints ``name: figure`` lines. The time
 of ``fuel-convert NAME``, as a command, is divided by the *bound*: the time of ``python -c "import
 h5py"``, of decompressing the input (``gzip -dc`` for files compressed by gzip, Python's zlib for
-archives that are compressed inside, ``cat`` for others) and of copying the output. All are
-measured in turn, as processes, with the files in the page cache; the ratio is one of medians. Lower
-is better. Beside it stands the peak memory above that of an interpreter that does nothing, which
-has 250 MB at most. MNIST and the two CIFAR sets have their true sizes.
+archives that are compressed inside, Pillow for pictures that are stored as pixels, reading for all
+else) and of copying the output. A second ratio counts in the bound that the copy is written to the
+disk (``sync``), as what ``fuel-convert`` writes is. All are measured in turn, as processes, with
+the raw files in the page cache; ratios are those of medians. Lower is better. Beside them stands the
+peak memory above that of an interpreter that does nothing; 250 MB at most. MNIST and the two CIFAR
+sets have their true sizes.
 """
 import argparse
 import os
@@ -25,10 +27,17 @@ if __name__ == '__main__':
     sys.path.insert(0, str(ROOT))
 
 RUNS = 5
-# Inflates what is compressed in zip archives and MATLAB files, and reads everything else.
+# Inflates what is compressed in archives and MATLAB files, decodes pictures if asked to, and reads
+# everything else.
 INFLATE = '''
-import struct, sys, zipfile, zlib
-for path in sys.argv[1:]:
+import io, struct, sys, tarfile, zipfile, zlib
+decode = sys.argv[1] == 'decode'
+def show(stream, name):
+    content = stream.read()
+    if decode and name.lower().endswith(('.jpg', '.png', '.jpeg')):
+        from PIL import Image
+        Image.open(io.BytesIO(content)).load()
+for path in sys.argv[2:]:
     if path.endswith('.mat'):
         with open(path, 'rb') as stream:
             stream.seek(128)
@@ -42,8 +51,12 @@ for path in sys.argv[1:]:
         with zipfile.ZipFile(path) as archive:
             for name in archive.namelist():
                 with archive.open(name) as stream:
-                    while stream.read(1 << 20):
-                        pass
+                    show(stream, name)
+    elif decode and path.endswith('.tar.gz'):
+        with tarfile.open(path, 'r|gz') as archive:
+            for member in archive:
+                if member.isreg():
+                    show(archive.extractfile(member), member.name)
     else:
         with open(path, 'rb') as stream:
             while stream.read(1 << 20):
@@ -61,10 +74,13 @@ class Case:
         Those of ``fuel-convert``.
     sizes : dict, optional
         Of the raw files that are made.
+    decodes : bool, optional
+        Whether pictures are stored as pixels.
     """
 
     arguments: str
     sizes: dict[str, Any] = field(default_factory=dict)
+    decodes: bool = False
 
 
 CASES = {
@@ -72,12 +88,12 @@ CASES = {
     'cifar10': Case('cifar10', {'per_batch': 10000, 'test': 10000}),
     'cifar100': Case('cifar100', {'train': 50000, 'test': 10000}),
     'svhn 2': Case('svhn 2', {'which_format': 2, 'count': 20000}),
-    'svhn 1': Case('svhn 1', {'which_format': 1, 'count': 2000}),
+    'svhn 1': Case('svhn 1', {'which_format': 1, 'count': 2000}, decodes=True),
     'ilsvrc2012, 20000 small pictures': Case('ilsvrc2012', {'classes': 100, 'images': 200}),
     'ilsvrc2012, 6000 of 108 kB': Case('ilsvrc2012', {'classes': 60, 'images': 100,
                                                       'padding': 107000}),
-    'celeba aligned_cropped': Case('celeba aligned_cropped', {'count': 4000}),
-    'dogs_vs_cats': Case('dogs_vs_cats', {'train': 3000, 'test': 1000}),
+    'celeba aligned_cropped': Case('celeba aligned_cropped', {'count': 4000}, decodes=True),
+    'dogs_vs_cats': Case('dogs_vs_cats', {'train': 3000, 'test': 1000}, decodes=True),
     'binarized_mnist': Case('binarized_mnist', {'train': 50000, 'valid': 10000, 'test': 10000}),
     'adult': Case('adult', {'train': 32561, 'test': 16281}),
     'caltech101_silhouettes': Case('caltech101_silhouettes 28',
@@ -106,13 +122,13 @@ def run(command, folder):
     return seconds, usage.ru_maxrss / 1024
 
 
-def decompressing(folder):
+def decompressing(folder, decodes):
     """Return commands that decompress everything in a folder."""
     paths = sorted(str(path) for path in Path(folder).rglob('*') if path.is_file())
-    packed = [path for path in paths if path.endswith(('.gz', '.tgz'))]
+    packed = [path for path in paths if path.endswith(('.gz', '.tgz')) and not decodes]
     others = [path for path in paths if path not in packed]
     return ([['gzip', '-dc', *packed]] if packed else []) + (
-        [[sys.executable, '-c', INFLATE, *others]] if others else [])
+        [[sys.executable, '-c', INFLATE, 'decode' if decodes else '', *others]] if others else [])
 
 
 def measure(name, case, folder):
@@ -126,22 +142,26 @@ def measure(name, case, folder):
     run([sys.executable, '-c', make], folder)
     convert = [sys.executable, '-m', 'fuel.bin.fuel_convert', *case.arguments.split(), '-d', raw,
                '-o', out, '--force']
-    bound = [[sys.executable, '-c', 'import h5py'], *decompressing(raw)]
-    times, peaks = {'convert': [], 'bound': []}, []
+    bound = [[sys.executable, '-c', 'import h5py'], *decompressing(raw, case.decodes)]
+    times, peaks = {'convert': [], 'bound': [], 'sync': []}, []
     run(convert, folder)
     written = [os.path.join(out, entry) for entry in os.listdir(out)]
-    bound.append(['cp', *written, folder])
+    bound.append(['cp', '-r', *written, os.path.join(folder, 'copy')])
+    os.mkdir(os.path.join(folder, 'copy'))
     empty = run([sys.executable, '-c', 'pass'], folder)[1]
     for _ in range(RUNS):
         seconds, peak = run(convert, folder)
         times['convert'].append(seconds)
         peaks.append(peak - empty)
         times['bound'].append(sum(run(command, folder)[0] for command in bound))
-        for path in written:
-            os.remove(os.path.join(folder, os.path.basename(path)))
+        copies = [path for path in Path(folder, 'copy').rglob('*') if path.is_file()]
+        times['sync'].append(times['bound'][-1] + run(['sync', *copies], folder)[0])
+        for path in copies:
+            path.unlink()
     medians = {what: statistics.median(values) for what, values in times.items()}
-    size = sum(map(os.path.getsize, written)) / 1e6
+    size = sum(path.stat().st_size for path in Path(out).rglob('*') if path.is_file()) / 1e6
     print(f'{name}: time / bound: {medians["convert"] / medians["bound"]:.2f}')
+    print(f'{name}: time / bound with sync: {medians["convert"] / medians["sync"]:.2f}')
     print(f'{name}: seconds: {medians["convert"]:.2f} for {size:.0f} MB')
     print(f'{name}: peak memory above an interpreter: {max(peaks):.0f} MB', flush=True)
 
