@@ -6,9 +6,9 @@ h5py"``, of decompressing the input (``gzip -dc`` for files compressed by gzip, 
 archives that are compressed inside, Pillow for pictures that are stored as pixels, reading for all
 else) and of copying the output. A second ratio counts in the bound that the copy is written to the
 disk (``sync``), as what ``fuel-convert`` writes is. All are measured in turn, as processes, with
-the raw files in the page cache; ratios are those of medians. Lower is better. Beside them stands the
-peak memory above that of an interpreter that does nothing; 250 MB at most. MNIST and the two CIFAR
-sets have their true sizes.
+the raw files in the page cache; ratios are those of medians. Lower is better. Beside them stands
+the peak memory above that of an interpreter that does nothing; 250 MB at most. MNIST and the two
+CIFAR sets have their true sizes.
 """
 import argparse
 import os
