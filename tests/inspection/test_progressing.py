@@ -50,8 +50,10 @@ def test_data_pass_and_lines_go_to_the_log(clock, lines):
         clock.now += 6
         found.append(data)
     assert found == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]
-    assert lines() == ['Epoch 0: 3 batches of 5 batches (60 %)',
-                       'Epoch 0: 5 batches of 5 batches (100 %)', 'Epoch 0: done, 5 batches']
+    assert lines() == [
+        'Epoch 0: 3 batches of 5 batches (60 %), 0.25 batches/s, 8 s left',
+        'Epoch 0: 5 batches of 5 batches (100 %), 0.21 batches/s, 0 s left',
+        'Epoch 0: done, 5 batches']
 
 
 def test_a_stream_starts_its_next_epoch(clock, lines):
@@ -67,7 +69,8 @@ def test_only_what_is_left_counts(clock, lines):
     next(iterator)
     for _ in progress(iterator, clock=clock):
         clock.now += 11
-    assert lines()[0] == 'Epoch 0 after 2 batches: 2 batches of 3 batches (66 %)'
+    assert lines()[0] == ('Epoch 0 after 2 batches: 2 batches of 3 batches (66 %), '
+                          '0.18 batches/s, 6 s left')
 
 
 def test_examples_and_unknown_lengths(clock, lines):
@@ -77,13 +80,14 @@ def test_examples_and_unknown_lengths(clock, lines):
         for _ in progress(chain, clock=clock):
             clock.now += 11
     assert [line for line in lines() if '2 examples' in line] == [
-        'Epoch 0: 2 examples of 3 examples (66 %)', 'Epoch 0: 2 examples', 'Epoch 0: 2 examples']
+        'Epoch 0: 2 examples of 3 examples (66 %), 0.18 examples/s, 6 s left',
+        *['Epoch 0: 2 examples, 0.18 examples/s'] * 2]
 
 
 def test_anything_can_be_iterated_over(clock, lines):
     for _ in progress(range(3), 3, 'Numbers', clock=clock):
         clock.now += 11
-    assert lines()[0] == 'Numbers : 2 steps of 3 steps (66 %)'
+    assert lines()[0] == 'Numbers : 2 steps of 3 steps (66 %), 0.18 steps/s, 6 s left'
     assert list(progress(iter('ab'))) == ['a', 'b']
 
 
