@@ -225,7 +225,8 @@ def test_options_that_there_are_not(h5file, options, message):
 def test_filter_that_is_not_there_says_what_to_install(h5file, monkeypatch):
     monkeypatch.setitem(sys.modules, 'hdf5plugin', None)
     monkeypatch.setattr(h5py.h5z, 'filter_avail', lambda code: False)
-    with pytest.raises(ValueError, match=r"no filter of number 32015 .*pip install 'fuel\[filters\]'"):
+    with pytest.raises(ValueError,
+                       match=r"no filter of number 32015 .*pip install 'fuel\[filters\]'"):
         SourceOptions(compression=(32015, (3,)))
 
 
