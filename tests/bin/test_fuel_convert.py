@@ -264,8 +264,9 @@ def test_current_folder_that_is_gone(tmp_path):
     code = ('import os, sys; os.mkdir("gone"); os.chdir("gone"); os.rmdir("../gone"); '
             'from fuel.bin.fuel_convert import main; main()')
     for arguments in (['-h'], ['named', '-d', str(tmp_path), '-o', str(tmp_path / 'out')]):
-        done = subprocess.run([sys.executable, '-c', code, *arguments], text=True, timeout=60,
-                              capture_output=True, check=False, env=environment(
+        # As for a script, modules are not looked for in the current folder.
+        done = subprocess.run([sys.executable, '-P', '-c', code, *arguments], text=True,
+                              timeout=60, capture_output=True, check=False, env=environment(
                                   PYTHONPATH=str(tmp_path),
                                   FUEL_EXTRA_CONVERTERS='extra_converters'))
         assert (done.returncode, done.stderr) == (0, '')
