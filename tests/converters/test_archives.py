@@ -279,3 +279,15 @@ def test_member_of_a_negative_size(tmp_path, size):
     path.write_bytes(bytes(whole[:512] + header + whole[1024:]))
     with pytest.raises(ConversionError, match=r'a\.tar'):
         read_all(path)
+
+
+def test_errors_of_the_machine_are_not_called_damage(tmp_path, monkeypatch):
+    with Zip(zip_of(tmp_path / 'a.zip')) as archive:
+        for error in (MemoryError, OSError(5, 'Input/output error')):
+            def fail(*args, error=error):
+                raise error
+
+            monkeypatch.setattr(zipfile.ZipFile, 'open', fail)
+            with pytest.raises((MemoryError, OSError)) as caught:
+                archive.read('two.txt')
+            assert not isinstance(caught.value, ConversionError)

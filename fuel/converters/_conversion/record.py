@@ -7,7 +7,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
@@ -197,5 +197,4 @@ def recording(directory: str, target: str, *, force: bool = False) -> Iterator[R
         yield record
     finally:
         _current.reset(token)
-        with suppress(BaseException):
-            record.stop(at_once=True)
+        record.stop(at_once=True)

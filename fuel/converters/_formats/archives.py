@@ -311,8 +311,9 @@ class Zip:
 
 
 def _is_of_the_system(error: Exception) -> bool:
-    """Tell errors of reading from those of what was read, such as a place that cannot be."""
-    return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
+    """Tell errors of the machine from those of what was read, such as a place that cannot be."""
+    return isinstance(error, MemoryError) or (
+        isinstance(error, OSError) and error.errno not in (None, errno.EINVAL))
 
 
 class _Member(io.RawIOBase):
